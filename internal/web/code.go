@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 )
@@ -28,13 +29,13 @@ func (l *look) code() (string, any, error) {
 	if err := markdown.Convert([]byte(text), &b); err != nil {
 		return "", nil, err
 	}
-	n := 0
-	for _, fs := range [][]finding.Finding{l.Findings, l.Unconfirmed} {
-		for i := range fs {
-			if fs[i].Code == c && l.sees(&fs[i]) {
-				n++
-			}
-		}
+	rows, hidden := l.seen(func(f *finding.Finding) bool { return f.Code == c })
+	n := map[string]int{}
+	for _, r := range rows {
+		n[r.As]++
 	}
-	return "code", map[string]any{"Code": c, "Text": template.HTML(b.String()), "Count": n}, nil //nolint:gosec // our own page
+	return "code", map[string]any{
+		"Code": c, "Text": template.HTML(b.String()), //nolint:gosec // our own page
+		"Count": n[""], "Folded": n["folded"], "Suppressed": n["suppressed"], "Hidden": hidden, "NotJudged": audit.NotJudged(l.Skipped)[c],
+	}, nil
 }

@@ -44,7 +44,8 @@ func (l *look) find() (string, any, error) {
 			add(hit{"pod", name, "pod?" + query("name", name), string(p.Phase) + " on " + p.Node})
 		}
 	}
-	for _, f := range l.seen(func(f *finding.Finding) bool { return has(f, strings.Fields(low)) }) {
+	found, _ := l.seen(func(f *finding.Finding) bool { return has(f, strings.Fields(low)) })
+	for _, f := range found {
 		add(hit{"finding", f.Key(), "finding?" + query("name", f.Key()), f.Summary})
 	}
 	return "find", map[string]any{"Hits": hits, "More": more, "Text": text}, nil

@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/ladder"
 	"plumbline.dev/plumbline/internal/model"
@@ -15,8 +16,9 @@ type told struct {
 	*finding.Finding
 	Ladders   []template.HTML
 	More      int // pods whose ladder is not drawn
-	Under     []finding.Finding
+	Under     []row
 	MoreUnder int
+	Hidden    int    // under it, about pods that who asks may not list
 	By        string // the finding that it is shown under
 	Plan      *repair.Plan
 	Commands  []string
@@ -29,7 +31,7 @@ const mostLadders = 3
 func (l *look) finding() (string, any, error) {
 	f := l.named(l.q.Get("name"))
 	if f == nil {
-		return "", nil, missing("No finding " + l.q.Get("name") + " in the last judgement: it is resolved, or never was, or is about a pod that you may not list.")
+		return "", nil, l.absent(l.q.Get("name"))
 	}
 	t := &told{Finding: f}
 	for _, r := range f.About {
@@ -59,7 +61,9 @@ func (l *look) finding() (string, any, error) {
 			break
 		}
 		if u := l.named(k); u != nil {
-			t.Under = append(t.Under, *u)
+			t.Under = append(t.Under, row{u, ""})
+		} else if l.byKey()[k] != nil {
+			t.Hidden++
 		}
 	}
 	if by := l.by()[f.Key()]; by != "" && l.named(by) != nil {
@@ -76,6 +80,15 @@ func (l *look) finding() (string, any, error) {
 		}
 	}
 	return "finding", t, nil
+}
+
+// absent says of a name that is of no finding what that means.
+func (l *look) absent(name string) missing {
+	says := "No finding " + name + " in the last judgement: "
+	if k, ok := finding.ParseKey(name); ok && audit.NotJudged(l.Skipped)[k.Code] {
+		return missing(says + "it was not checked this time, or not everywhere.")
+	}
+	return missing(says + "it is resolved, or never was, or is about a pod that you may not list.")
 }
 
 // ladder draws the ladder of a pod, with what who asks may see.

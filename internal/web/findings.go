@@ -12,7 +12,7 @@ import (
 
 // A list is the findings that were asked for, one page of them.
 type list struct {
-	Findings                          []finding.Finding
+	Findings                          []row
 	Pages                             pages
 	Hidden                            int // about pods that who asks may not list
 	Codes                             []finding.Code
@@ -23,7 +23,7 @@ type list struct {
 func (*list) Severities() []string { return []string{"error", "warning", "info"} }
 
 // States are the lists of a report.
-func (*list) States() []string { return []string{"confirmed", "unconfirmed", "suppressed"} }
+func (*list) States() []string { return []string{"confirmed", "unconfirmed", "folded", "suppressed"} }
 
 // pageSize is how many rows a page has.
 const pageSize = 100
@@ -37,15 +37,15 @@ type pages struct {
 // First is the number of the first row, counted from one.
 func (p pages) First() int { return p.From + 1 }
 
-// paged gives the page of a list that a query asks for.
-func paged(all int, q url.Values) pages {
+// paged gives the part of a list that a query for a page asks for.
+func paged(all int, page string, q url.Values) pages {
 	n, _ := strconv.Atoi(q.Get("page")) // what is no number is the first
 	n = max(0, min(n, (all-1)/pageSize))
 	p := pages{From: n * pageSize, To: min(all, (n+1)*pageSize), All: all}
 	at := func(n int) string {
 		to := maps.Clone(q)
 		to.Set("page", strconv.Itoa(n))
-		return "?" + to.Encode()
+		return page + "?" + to.Encode()
 	}
 	if n > 0 {
 		p.Before = at(n - 1)
@@ -69,14 +69,14 @@ func (l *look) findings() (string, any, error) {
 				continue
 			}
 			codes[f.Code] = true
-			if out.wants(f) && has(f, words) {
+			if out.wants(f) && l.isOn(f, out.Node) && has(f, words) {
 				all = append(all, f)
 			}
 		}
 	}
-	out.Pages = paged(len(all), l.q)
+	out.Pages = paged(len(all), "findings", l.q)
 	for _, f := range all[out.Pages.From:out.Pages.To] {
-		out.Findings = append(out.Findings, *f)
+		out.Findings = append(out.Findings, row{f, as(out.State)})
 	}
 	out.Codes = slices.Sorted(maps.Keys(codes))
 	return "findings", out, nil
@@ -89,6 +89,8 @@ func (l *look) chosen(state string) [][]finding.Finding {
 		return [][]finding.Finding{l.Findings}
 	case "unconfirmed":
 		return [][]finding.Finding{l.Unconfirmed}
+	case "folded":
+		return [][]finding.Finding{l.Folded}
 	case "suppressed":
 		return [][]finding.Finding{l.Suppressed}
 	default:
@@ -97,7 +99,20 @@ func (l *look) chosen(state string) [][]finding.Finding {
 }
 
 func (o *list) wants(f *finding.Finding) bool {
-	return (o.Severity == "" || o.Severity == string(f.Severity)) && (o.Code == "" || o.Code == string(f.Code)) && (o.Node == "" || o.Node == f.Node || o.Node == f.Subject.Name)
+	return (o.Severity == "" || o.Severity == string(f.Severity)) && (o.Code == "" || o.Code == string(f.Code))
+}
+
+// isOn tells that a finding concerns a node, which need not be there any more; without one all do.
+func (l *look) isOn(f *finding.Finding, node string) bool {
+	return node == "" || node == f.Node || node == f.Subject.Name || slices.Contains(l.nodesOf(f), node)
+}
+
+// as is what rows of a list are, of which their own state does not tell it.
+func as(state string) string {
+	if state == "folded" || state == "suppressed" {
+		return state
+	}
+	return ""
 }
 
 // has tells that a finding has all the words.

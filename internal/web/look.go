@@ -131,15 +131,3 @@ func (l *look) named(key string) *finding.Finding {
 	}
 	return nil
 }
-
-// seen are the findings, confirmed or not, that who asks may see and that pass.
-func (l *look) seen(pass func(*finding.Finding) bool) (out []finding.Finding) {
-	for _, fs := range [][]finding.Finding{l.Findings, l.Unconfirmed} {
-		for i := range fs {
-			if pass(&fs[i]) && l.sees(&fs[i]) {
-				out = append(out, fs[i])
-			}
-		}
-	}
-	return out
-}

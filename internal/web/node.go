@@ -22,7 +22,7 @@ type nodePage struct {
 	Pods     []podRow
 	MorePods int
 	Hidden   int // pods that who asks may not list
-	Findings []finding.Finding
+	Findings section
 	Commands []string
 	Log      bool // its event log can be asked for
 	All      bool // who asks may see what names pods of all namespaces
@@ -70,12 +70,13 @@ func (l *look) node() (string, any, error) {
 			p.Mounts = append(p.Mounts, &s.Mounts[i])
 		}
 	}
-	p.Findings = l.seen(func(f *finding.Finding) bool { return f.Node == n.Name || f.Subject == n.Ref() })
+	found, hidden := l.seen(func(f *finding.Finding) bool { return slices.Contains(l.nodesOf(f), n.Name) })
+	p.Findings = l.section("node", found, hidden)
 	p.Log = l.site.Changes != nil && l.unlimited
 	worst := map[model.Ref]finding.Severity{}
-	for i := range p.Findings {
-		for _, r := range p.Findings[i].About {
-			if s := p.Findings[i].Severity; worst[r] == "" || s.Level() > worst[r].Level() {
+	for _, f := range found {
+		for _, r := range f.About {
+			if s := f.Severity; f.As != "suppressed" && (worst[r] == "" || s.Level() > worst[r].Level()) {
 				worst[r] = s
 			}
 		}

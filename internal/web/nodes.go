@@ -18,19 +18,22 @@ type nodeState struct {
 // grid gives the nodes, with the worst that is said of each.
 func (l *look) grid() (out []nodeState) {
 	worst, n, unconfirmed := map[string]finding.Severity{}, map[string]int{}, map[string]bool{}
-	for _, f := range l.seen(func(f *finding.Finding) bool { return f.Node != "" || f.Subject.Kind == model.KindNode }) {
-		node := f.Node
-		if f.Subject.Kind == model.KindNode {
-			node = f.Subject.Name
+	found, _ := l.seen(func(*finding.Finding) bool { return true })
+	for _, f := range found {
+		if f.As == "suppressed" {
+			continue
 		}
-		n[node]++
-		switch {
-		case f.State != finding.Confirmed:
-			unconfirmed[node] = true
-		case worst[node] == "" || f.Severity.Level() > worst[node].Level():
-			worst[node] = f.Severity
+		for _, node := range l.nodesOf(f.Finding) {
+			n[node]++
+			switch {
+			case f.State != finding.Confirmed:
+				unconfirmed[node] = true
+			case worst[node] == "" || f.Severity.Level() > worst[node].Level():
+				worst[node] = f.Severity
+			}
 		}
 	}
+	unread := l.Report.Unread([]string{"kubernetes", "calico"})
 	for i := range l.View.Snapshot().Nodes {
 		node := &l.View.Snapshot().Nodes[i]
 		s := nodeState{Name: node.Name, Class: string(worst[node.Name]), Count: n[node.Name], Unread: !l.read(node.Name)}
@@ -46,6 +49,8 @@ func (l *look) grid() (out []nodeState) {
 			s.Class, s.Says = string(finding.Info), "unconfirmed findings only"
 		case s.Unread:
 			s.Class, s.Says = "unread", "node state not checked, or not all of it"
+		case unread:
+			s.Class, s.Says = "unread", "Kubernetes or Calico not checked, or not all of it"
 		case s.Class != "":
 			s.Says = s.Class
 		case !l.unlimited:
@@ -71,6 +76,6 @@ func (l *look) read(node string) bool {
 // nodes lists all nodes.
 func (l *look) nodes() (string, any, error) {
 	all := l.grid()
-	p := paged(len(all), l.q)
+	p := paged(len(all), "nodes", l.q)
 	return "nodes", map[string]any{"Nodes": all[p.From:p.To], "Pages": p}, nil
 }

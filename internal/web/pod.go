@@ -32,7 +32,7 @@ func (l *look) pod() (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	fs := l.seen(func(f *finding.Finding) bool { return slices.Contains(f.About, p.Ref()) })
+	found, hidden := l.seen(func(f *finding.Finding) bool { return slices.Contains(f.About, p.Ref()) })
 	commands := []string{l.Command("explain pod", of, "-n", ns), l.Command("explain pod", of, "-n", ns, "-o", "svg")}
 	if l.site.Live {
 		commands = append(commands, l.Command("timeline pod", of, "-n", ns))
@@ -42,7 +42,7 @@ func (l *look) pod() (string, any, error) {
 		timeline = name
 	}
 	return "pod", map[string]any{
-		"Pod": p, "Ladder": svg, "Findings": fs, "Timeline": timeline,
+		"Pod": p, "Ladder": svg, "Findings": l.section("pod", found, hidden), "Timeline": timeline,
 		"Commands": commands,
 	}, nil
 }
@@ -85,10 +85,10 @@ func (l *look) address() (string, any, error) {
 		commands = append(commands, l.Command("explain ip", ip.String()))
 	}
 	says, block := l.recorded(ip)
+	found, hidden := l.seen(func(f *finding.Finding) bool { return f.Subject == ref || slices.Contains(f.About, ref) })
 	return "address", map[string]any{
 		"IP": ip.String(), "Claims": claims, "Says": says, "Block": block, "Ladders": ladders,
-		"Findings": l.seen(func(f *finding.Finding) bool { return f.Subject == ref || slices.Contains(f.About, ref) }),
-		"Commands": commands,
+		"Findings": l.section("address", found, hidden), "Commands": commands,
 	}, nil
 }
 

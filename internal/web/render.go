@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/ladder"
@@ -92,6 +93,14 @@ func (l *look) render(w io.Writer, name string, data any) error {
 		f.Totals, f.GUID = l.Totals("finding"), l.View.Snapshot().Meta.GUID
 	}
 	return templates[name].ExecuteTemplate(w, "frame.html", &f)
+}
+
+// Headline is how many findings there are; that there are none is said only of what was checked.
+func (f *framed) Headline() string {
+	if len(audit.NotJudged(f.Skipped)) > 0 || f.Unread([]string{"kubernetes", "calico"}) {
+		return strings.Replace(f.Totals, "No findings", "No findings in what was checked", 1)
+	}
+	return f.Totals
 }
 
 // Unlimited tells that who asks may see everything.
