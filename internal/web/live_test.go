@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -58,6 +61,54 @@ func TestLive(t *testing.T) {
 	_, body, _ := get(t, site.Handler(), "/")
 	if !strings.Contains(body, "<s>"+gone.Key()+"</s>") || !strings.Contains(body, gone.Key()+"-new</a>") {
 		t.Errorf("what came and went is not shown:\n%s", body)
+	}
+}
+
+// Gone is only what was looked for and is in no list; it comes again only after that, and what went does not hide what
+// came.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	r := judged(t, "../detect/testdata/PL2001.txtar", nil)
+	site := siteOf(r)
+	all, now := r.Findings, *r
+	put := func(edit func(*audit.Report)) string {
+		next := now
+		next.Taken = now.Taken.Add(time.Minute)
+		next.Findings, next.Unconfirmed, next.Folded, next.Suppressed, next.Skipped = nil, nil, nil, nil, nil
+		edit(&next)
+		now = next
+		site.State.Put(&next)
+		_, body, _ := get(t, site.Handler(), "/")
+		return body
+	}
+	var skips []detect.Skip
+	for i := range all {
+		skips = append(skips, detect.Skip{Code: all[i].Code, Nodes: []string{all[i].Node}})
+	}
+	for name, edit := range map[string]func(*audit.Report){
+		"folded": func(r *audit.Report) { r.Folded = all }, "suppressed": func(r *audit.Report) { r.Suppressed = all },
+		"unconfirmed": func(r *audit.Report) { r.Unconfirmed = all }, "not judged": func(r *audit.Report) { r.Skipped = skips },
+	} {
+		put(func(r *audit.Report) { r.Findings = all })
+		if body := put(edit); strings.Contains(body, `<li class="`) {
+			t.Errorf("%s: called gone, or come", name)
+		}
+	}
+	put(func(r *audit.Report) { r.Findings = all })
+	came := all[0]
+	came.Subject.Name += "-new"
+	body := put(func(r *audit.Report) {
+		for i := range 40 {
+			f := all[0]
+			f.Subject.Name += strconv.Itoa(i)
+			r.Findings = append(r.Findings, f)
+		}
+	})
+	if !strings.Contains(body, "<s>"+all[0].Key()+"</s>") {
+		t.Error("what is gone is not shown")
+	}
+	if body = put(func(r *audit.Report) { r.Findings = []finding.Finding{came} }); !strings.Contains(body, came.Key()+"</a></li>") || strings.Count(body, "<s>") != 12 {
+		t.Errorf("what came is not shown, or %d that went", strings.Count(body, "<s>"))
 	}
 }
 

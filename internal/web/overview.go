@@ -19,7 +19,8 @@ type overview struct {
 	Pools    []poolUse
 	Nodes    []nodeState
 	More     int // nodes that are not drawn
-	Changes  []*change
+	Came     []change
+	Gone     []change
 	Patterns []string
 	Info     *model.Info
 }
@@ -34,6 +35,9 @@ type codeCount struct {
 
 // mostNodes bounds the grid of nodes.
 const mostNodes = 5000
+
+// mostShown bounds what came, and what went.
+const mostShown = 12
 
 func (l *look) overview() (string, any, error) {
 	o := &overview{Info: l.View.Info(), Pools: l.pools()}
@@ -64,13 +68,11 @@ func (l *look) overview() (string, any, error) {
 	}
 	count(l.Findings, func(c *codeCount) { c.Confirmed++ })
 	count(l.Unconfirmed, func(c *codeCount) { c.Unconfirmed++ })
-	changes, counts := l.site.State.lastHour(l.Taken)
-	for _, c := range changes {
-		if l.sees(&c.of) {
-			o.Changes = append(o.Changes, &c)
-		}
-	}
-	o.Changes = o.Changes[:min(len(o.Changes), 12)]
+	came, gone, counts := l.site.State.lastHour(l.Taken)
+	o.Came = newest(came, l.sees)
+	o.Gone = newest(gone, func(f *finding.Finding) bool { // the namespaces that its words name may be gone too
+		return l.unlimited || f.Namespace != "" && l.sees(f)
+	})
 	for _, code := range slices.Sorted(maps.Keys(by)) {
 		c := by[code]
 		if l.unlimited {
@@ -83,6 +85,16 @@ func (l *look) overview() (string, any, error) {
 	o.More = max(0, len(o.Nodes)-mostNodes)
 	o.Nodes = o.Nodes[:min(len(o.Nodes), mostNodes)]
 	return "overview", o, nil
+}
+
+// newest are the last changes that who asks may see.
+func newest(all []change, sees func(*finding.Finding) bool) (out []change) {
+	for i := range all {
+		if len(out) < mostShown && sees(&all[i].of) {
+			out = append(out, all[i])
+		}
+	}
+	return out
 }
 
 // trend draws how many findings of a code there were, as points.
