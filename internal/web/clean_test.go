@@ -100,3 +100,14 @@ func TestNothingOfWhatWasNotChecked(t *testing.T) {
 		}
 	}
 }
+
+// The page is not replaced by the error of a server that is busy or not there.
+func TestErrorsAreNotSwapped(t *testing.T) {
+	t.Parallel()
+	_, body, _ := get(t, siteOf(judged(t, "../detect/testdata/PL2001.txtar", nil)).Handler(), "/")
+	for _, want := range []string{`{"code":"...","swap":false,"error":true}]`, `<body data-serial="1"`, `<main id="main"`} { // what static/ui.js looks for
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+}
