@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -77,5 +78,62 @@ func TestPages(t *testing.T) {
 	}
 	if n := asked.Load(); n > 10 {
 		t.Errorf("%d questions", n)
+	}
+}
+
+// Who may not list all pods does not keep others waiting; and an answer that nobody waited for is used.
+func TestCallersDoNotWaitForOthers(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	slow := make(chan struct{})
+	c := newCallers(func(_ context.Context, owner any, ns string) (bool, error) {
+		asked.Add(1)
+		if owner == "slow" && ns != "" {
+			<-slow
+		}
+		return owner == "all", nil
+	}, func() []string { return []string{"a", "b"} })
+	gone, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := c.rightsOf(gone, door.Caller{Owner: "slow", Key: [32]byte{1}})
+		left <- err
+	}()
+	for asked.Load() < 3 {
+		runtime.Gosched()
+	}
+	for i, owner := range []string{"all", "some"} {
+		if have, err := c.rightsOf(t.Context(), door.Caller{Owner: owner, Key: [32]byte{2 + byte(i)}}); err != nil || have.all != (owner == "all") {
+			t.Errorf("%s: %+v %v", owner, have, err)
+		}
+	}
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+	before := asked.Load()
+	close(slow)
+	if have, err := c.rightsOf(t.Context(), door.Caller{Owner: "slow", Key: [32]byte{1}}); err != nil || len(have.in) != 2 || asked.Load() != before {
+		t.Errorf("after all: %+v %v, %d questions more", have, err, asked.Load()-before)
+	}
+}
+
+// Where too many pages are asked for at a time, the others are told so.
+func TestPageTurns(t *testing.T) {
+	t.Parallel()
+	p := newPages(nil)
+	for range pagesAtOnce {
+		if !p.turn(t.Context()) {
+			t.Fatal("no turn")
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if p.turn(gone) {
+		t.Error("one turn too many")
+	}
+	<-p.turns
+	if !p.turn(t.Context()) {
+		t.Error("no turn after another ended")
 	}
 }
