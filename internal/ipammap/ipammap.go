@@ -40,10 +40,9 @@ var Kinds = []struct{ Letter, Name string }{
 
 // A Map is all blocks.
 type Map struct {
-	Serial uint64   `json:"serial"`
-	Nodes  []string `json:"nodes"`
-	Pools  []Pool   `json:"pools"`
-	Cut    int      `json:"cut,omitempty"` // blocks that are left out: there are too many to draw
+	Nodes []string `json:"nodes"`
+	Pools []Pool   `json:"pools"`
+	Cut   int      `json:"cut,omitempty"` // blocks that are left out: there are too many to draw
 }
 
 // A Pool has the blocks of an IPPool; the last has those of none.

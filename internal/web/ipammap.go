@@ -33,20 +33,18 @@ func (s *Site) mapData(w http.ResponseWriter, r *http.Request) {
 	if ip, err := netip.ParseAddr(r.URL.Query().Get("ip")); err == nil { // who has one address
 		l := s.look(r, j, serial)
 		says, block := l.recorded(ip)
-		writeJSON(w, map[string]string{"ip": ip.String(), "says": plain.Line(plain.ShortIDs(says)), "block": block})
+		b, err := json.Marshal(map[string]string{"ip": ip.String(), "says": plain.Line(plain.ShortIDs(says)), "block": block})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		writeJSON(w, b)
 		return
 	}
-	m := ipammap.Of(j.look())
-	m.Serial = serial
-	writeJSON(w, m)
+	writeJSON(w, j.picture())
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+func writeJSON(w http.ResponseWriter, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(b) // who asked may be gone
 }

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"encoding/json"
 	"sync"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/ipammap"
 )
 
 // A judgement is a report with what pages look up in it. It is read by several goroutines; each has a view of its own.
@@ -13,6 +15,7 @@ type judgement struct {
 	namespaces func() []string
 	byKey      func() map[string]*finding.Finding
 	by         func() map[string]string // the finding that another is shown under
+	picture    func() []byte            // the map as JSON, which names no pods: it is the same for all
 }
 
 func newJudgement(r *audit.Report) *judgement {
@@ -42,6 +45,13 @@ func newJudgement(r *audit.Report) *judgement {
 			}
 		}
 		return out
+	})
+	j.picture = sync.OnceValue(func() []byte {
+		b, err := json.Marshal(ipammap.Of(j.look()))
+		if err != nil {
+			panic(err) // it has only text and numbers
+		}
+		return b
 	})
 	return j
 }
