@@ -27,7 +27,7 @@ type pages struct {
 
 func newPages(lists func(context.Context, any, string) (bool, error)) *pages {
 	s := web.NewState()
-	site := &web.Site{State: s, Program: "kubectl plumbline", Where: "the controller", Live: true}
+	site := &web.Site{State: s, Program: "kubectl plumbline", Where: "the controller", Live: true, Told: true}
 	return &pages{state: s, site: site.Handler(), turns: make(chan struct{}, pagesAtOnce), callers: newCallers(lists, s.Namespaces)}
 }
 

@@ -20,6 +20,7 @@ type look struct {
 	site   *Site
 	r      *http.Request
 	q      url.Values
+	flags  string // of commands
 	serial uint64
 	may    func(namespace string) bool // list pods there
 
@@ -35,7 +36,11 @@ func (m missing) Error() string { return string(m) }
 // look is a look of who asks at a judgement, which is nil before the first.
 func (s *Site) look(r *http.Request, j *judgement, serial uint64) *look {
 	may, limited := mayList(r)
-	l := &look{judgement: j, site: s, r: r, q: r.URL.Query(), serial: serial, may: may, unlimited: !limited}
+	l := &look{judgement: j, site: s, r: r, q: r.URL.Query(), flags: s.Flags, serial: serial, may: may, unlimited: !limited}
+	if told := l.q.Get(flagsParam); s.Told && len(told) <= mostFlags {
+		l.flags = told
+	}
+	l.q.Del(flagsParam) // it is not of the page
 	if j != nil {
 		l.Report = j.look()
 	}

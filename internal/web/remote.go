@@ -19,15 +19,27 @@ type Answer struct {
 	Body   io.ReadCloser
 }
 
-// Remote serves the pages of a UI elsewhere, which get asks for one. A page that ends before its end is cut off here too:
+// flagsParam is the query parameter by which Remote tells the flags that the caller's commands need, and mostFlags how long
+// they may be.
+const (
+	flagsParam = "flags"
+	mostFlags  = 2000
+)
+
+// Remote serves the pages of a UI elsewhere, which get asks for one; their commands have the caller's flags. A page that ends before its end is cut off here too:
 // it must not look whole.
-func Remote(get func(ctx context.Context, path string, query url.Values) (Answer, error)) http.Handler {
+func Remote(flags string, get func(ctx context.Context, path string, query url.Values) (Answer, error)) http.Handler {
 	return headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			http.Error(w, "only GET", http.StatusMethodNotAllowed)
 			return
 		}
-		a, err := get(r.Context(), strings.TrimPrefix(r.URL.Path, "/"), r.URL.Query())
+		q := r.URL.Query()
+		q.Del(flagsParam) // a link must not write commands
+		if flags != "" {
+			q.Set(flagsParam, flags)
+		}
+		a, err := get(r.Context(), strings.TrimPrefix(r.URL.Path, "/"), q)
 		if err != nil {
 			http.Error(w, "The controller was not reached: "+plain.Line(err.Error()), http.StatusBadGateway)
 			return

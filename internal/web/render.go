@@ -112,7 +112,7 @@ func (l *look) Command(verb string, args ...string) string {
 	for _, a := range args {
 		out += " " + plain.Quoted(a)
 	}
-	return strings.TrimSpace(out + " " + l.site.Flags)
+	return strings.TrimSpace(out + " " + l.flags)
 }
 
 // static serves the embedded files. The stylesheet is the one of all pages, with that of the ladder and the UI's own.

@@ -23,6 +23,7 @@ type Site struct {
 	State   *State
 	Program string // how the user calls the command line
 	Flags   string // that commands need to read the same
+	Told    bool   // such flags come with each request, from Remote
 	Where   string // a context or a bundle
 	Live    bool   // it is judged again and again
 

@@ -130,7 +130,7 @@ func source(ctx context.Context, sess *term.Session, f flags) (http.Handler, fun
 		if err != nil {
 			return nil, nil, fmt.Errorf("--from-controller: %w", err)
 		}
-		return web.Remote(func(ctx context.Context, path string, query url.Values) (a web.Answer, err error) {
+		return web.Remote(sess.Flags(), func(ctx context.Context, path string, query url.Values) (a web.Answer, err error) {
 			a.Status, a.Body, err = pages.Get(ctx, path, query)
 			return a, err
 		}), wait, nil
