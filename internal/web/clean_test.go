@@ -1,14 +1,18 @@
 package web_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
 	"plumbline.dev/plumbline/internal/web"
 )
 
@@ -109,5 +113,47 @@ func TestErrorsAreNotSwapped(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("%q is not in the page", want)
 		}
+	}
+}
+
+// What is cut off, or was not made in time, is said.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	r := judged(t, "../detect/testdata/PL2001.txtar", lost(model.Blocks))
+	site := siteOf(r)
+	site.Most = 2
+	site.Changes = func(context.Context, string) ([]web.Change, error) { return make([]web.Change, 2), nil }
+	site.Plan = func(ctx context.Context, _ *audit.Report, _ []finding.Finding) *repair.Plan {
+		<-ctx.Done()
+		return &repair.Plan{}
+	}
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Millisecond)
+		defer cancel()
+		site.Handler().ServeHTTP(w, r.WithContext(ctx))
+	})
+	for path, want := range map[string]string{
+		"/events?node=" + r.View.Node(0).Name: "Only the newest 2 entries are shown", "/map": "blocks may be missing here",
+		"/finding?name=" + url.QueryEscape(r.Findings[0].Key()): "No plan was made within 5 s",
+	} {
+		if _, body, _ := get(t, h, path); !strings.Contains(body, want) {
+			t.Errorf("%s: %q is not in\n%s", path, want, body)
+		}
+	}
+}
+
+// A notice may name anything: who may not see all is told only that there is one.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	site := siteOf(judged(t, "../detect/testdata/PL2001.txtar", nil))
+	site.State.Notice("watch pods of hush: refused")
+	h := site.Handler()
+	some := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, web.WithRights(r, func(string) bool { return true }))
+	})
+	_, all, _ := get(t, h, "/")
+	_, body, _ := get(t, some, "/")
+	if !strings.Contains(all, "watch pods of hush") || strings.Contains(body, "hush") || !strings.Contains(body, "following was interrupted") {
+		t.Errorf("who may see all: %s\nwho may not: %s", all, body)
 	}
 }

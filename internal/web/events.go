@@ -28,7 +28,7 @@ func (l *look) events() (string, any, error) {
 	if err != nil {
 		says = err.Error()
 	}
-	return "events", map[string]any{"Node": name, "Changes": all, "Error": says}, nil
+	return "events", map[string]any{"Node": name, "Changes": all, "Error": says, "Cut": len(all) > 0 && len(all) == l.site.Most}, nil
 }
 
 // timeline answers with the timeline of a pod, which is a page of its own with a policy of its own.

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"html/template"
 	"strings"
+	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
@@ -21,6 +23,7 @@ type told struct {
 	Hidden    int    // under it, about pods that who asks may not list
 	By        string // the finding that it is shown under
 	Plan      *repair.Plan
+	Unplanned bool // no plan was made in time
 	Commands  []string
 	Timeline  string // the pod whose timeline can be asked for
 }
@@ -76,10 +79,25 @@ func (l *look) finding() (string, any, error) {
 			t.Commands = append(t.Commands, l.Command("apply", "-f", "plan.yaml"))
 		}
 		if l.site.Plan != nil && l.unlimited {
-			t.Plan = l.site.Plan(l.r.Context(), l.Report, []finding.Finding{*f})
+			t.Plan = l.plan(f)
+			t.Unplanned = t.Plan == nil
 		}
 	}
 	return "finding", t, nil
+}
+
+// planWithin bounds what a plan reads of the cluster, so that evidence is shown without it.
+const planWithin = 5 * time.Second
+
+// plan plans the repair of a finding; nil if that takes too long.
+func (l *look) plan(f *finding.Finding) *repair.Plan {
+	ctx, cancel := context.WithTimeout(l.r.Context(), planWithin)
+	defer cancel()
+	p := l.site.Plan(ctx, l.Report, []finding.Finding{*f})
+	if ctx.Err() != nil { // it refuses what it could not read
+		return nil
+	}
+	return p
 }
 
 // absent says of a name that is of no finding what that means.

@@ -8,6 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/ipammap"
+	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/plain"
 )
 
@@ -20,7 +21,7 @@ func (l *look) ipam() (string, any, error) {
 			skipped = append(skipped, c)
 		}
 	}
-	return "map", map[string]any{"Skipped": skipped, "Pools": l.pools(), "Kinds": ipammap.Kinds, "Block": l.q.Get("block"), "Most": ipammap.Worst(l.Report, 20)}, nil
+	return "map", map[string]any{"Unread": !l.View.State(model.Blocks, "").Seen() || !l.View.State(model.Pools, "").Seen(), "Skipped": skipped, "Pools": l.pools(), "Kinds": ipammap.Kinds, "Block": l.q.Get("block"), "Most": ipammap.Worst(l.Report, 20)}, nil
 }
 
 // mapData is what the map draws.

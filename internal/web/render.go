@@ -89,6 +89,9 @@ func (l *look) render(w io.Writer, name string, data any) error {
 	l.site.State.mu.Lock()
 	f.Notice, f.Doing = l.site.State.notice, l.site.State.reading
 	l.site.State.mu.Unlock()
+	if f.Notice != "" && !l.unlimited { // errors may name anything
+		f.Notice = "following was interrupted"
+	}
 	if l.Report != nil {
 		f.Totals, f.GUID = l.Totals("finding"), l.View.Snapshot().Meta.GUID
 	}

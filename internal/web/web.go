@@ -32,6 +32,7 @@ type Site struct {
 	TimelinePolicy string
 	// Changes gives the newest entries of a node's event log; nil: it cannot be asked.
 	Changes func(ctx context.Context, node string) ([]Change, error)
+	Most    int // of them
 	// Repairs gives the plans that were applied and the policies; nil: it is not known.
 	Repairs func(ctx context.Context, guid string) Repairs
 	// Plan plans the repair of findings of a report, and writes nothing; nil: it is not shown.

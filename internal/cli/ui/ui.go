@@ -178,7 +178,8 @@ const mostChanges = 500
 
 // logs lets the site ask agents for what their nodes logged.
 func logs(o cluster.Options, site *web.Site) {
-	o.Progress = nil
+	o.Progress, o.Notice = nil, nil // what a page asks for is no news of following
+	site.Most = mostChanges
 	site.Changes = func(ctx context.Context, node string) (out []web.Change, err error) {
 		all, err := cluster.NodeChanges(ctx, o, node, mostChanges)
 		for _, c := range all {

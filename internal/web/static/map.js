@@ -4,7 +4,8 @@
   const box = document.getElementById("map"), canvas = box.querySelector("canvas"), at = document.getElementById("at"), field = document.getElementById("goto");
   const ctx = canvas.getContext("2d"), picture = document.createElement("canvas");
   const gap = 2, heading = 14;
-  let pools = [], blocks = [], nodes = [], width = 1, height = 1, scale = 1, x = 0, y = 0, queued = false, hover = null;
+  let pools = [], blocks = [], nodes = [], width = 1, height = 1, scale = 1, x = 0, y = 0, queued = false, hover = null, cut = 0;
+  const unread = "unread" in box.dataset;
   box.hidden = false;
 
   // What the legend shows is what is drawn.
@@ -107,7 +108,7 @@
       at.textContent = b.block.cidr + (b.block.node < 0 ? "" : " of " + nodes[b.block.node]);
       redraw(); return;
     }
-    at.textContent = "no block has " + what;
+    at.textContent = "no block " + (cut ? "that is drawn " : "") + "has " + what + (cut ? ": " + cut + " blocks are not drawn" : "") + (unread ? ": blocks or pools were not read completely" : "");
   }
 
   function under(px, py) {
@@ -159,7 +160,7 @@
 
   function load(first) {
     fetch("map.json").then(r => r.json()).then(m => {
-      pools = m.pools; nodes = m.nodes || []; layout(); paint();
+      pools = m.pools; nodes = m.nodes || []; cut = m.cut || 0; layout(); paint();
       canvas.dataset.blocks = blocks.length;
       if (first) { all(); if (box.dataset.block) go(box.dataset.block); } else redraw();
       if (m.cut) at.textContent = m.cut + " blocks are not drawn: there are too many";
