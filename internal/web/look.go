@@ -101,6 +101,14 @@ func (l *look) seesText(text string) bool {
 	return !names(text, l.hides, l.shows)
 }
 
+// Told is an error or a reason, which may name anything, if who asks may see what it names.
+func (l *look) Told(text string) string {
+	if l.unlimited || l.seesText(text) {
+		return text
+	}
+	return "not shown: it names a namespace whose pods you may not list"
+}
+
 // sort tells the namespaces whose pods who asks may not list from the others.
 func (l *look) sort() {
 	if l.hides != nil {

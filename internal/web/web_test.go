@@ -237,6 +237,7 @@ func TestNamespacesAreHiddenAsWords(t *testing.T) {
 		for _, id := range []string{"secret.db-0", "k8s-pod-network.vmi.hush.vm-0"} {
 			s.Handles = append(s.Handles, model.Handle{ID: id, Name: id, Written: 1})
 		}
+		s.NodeState = map[string]*model.NodeState{"n1": {Runtimes: []model.Runtime{{Node: "n1", Error: "unseen k8s_db-0_secret"}}}}
 	})
 	key := func(name string) model.Ref { return model.Ref{Kind: model.KindBlock, Name: name} }
 	for i, text := range []string{"sandbox hush_db-0", "used by StatefulSet/db of secret", `pod "db-0_secret" network`, "secret/db-0"} {
@@ -249,6 +250,10 @@ func TestNamespacesAreHiddenAsWords(t *testing.T) {
 	some := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, web.WithRights(r, func(ns string) bool { return ns != "secret" && ns != "hush" }))
 	})
+	_, ofAll, _ := get(t, h, "/node?name=n1")
+	if _, body, _ := get(t, some, "/node?name=n1"); !strings.Contains(ofAll, "unseen") || strings.Contains(body, "unseen") {
+		t.Error("an error of the runtime names a pod to who may not list it, or to nobody")
+	}
 	_, all, _ := get(t, h, "/findings")
 	_, body, _ := get(t, some, "/findings")
 	for _, name := range []string{"secret.db-0", "hush.vm-0", "unseen"} {
