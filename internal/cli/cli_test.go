@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -196,18 +195,6 @@ func TestRowsStayDistinct(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	r := run(t, 80, "version", "-o", "json")
-	var doc map[string]any
-	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc["kind"] != "Version" || doc["version"] == "" || doc["go"] == "" || doc["platform"] == "" {
-		t.Errorf("%v: %s", err, r.out)
-	}
-	if r := run(t, 80, "version"); r.code != 0 || strings.Contains(r.out, "(devel)") || !strings.HasPrefix(r.out, "plumbline ") {
-		t.Errorf("exit %d, %s", r.code, r.out)
-	}
-}
-
 // Names come from strangers: they reach neither terminal nor page as they are.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
@@ -343,8 +330,5 @@ func TestConnectionFlags(t *testing.T) {
 		if r := run(t, 0, "check", "--request-timeout", bad); r.code != 2 || !strings.Contains(r.err, "not a duration") {
 			t.Errorf("--request-timeout %s: %s", bad, r.err)
 		}
-	}
-	if r := run(t, 0, "--version"); r.code != 0 || !strings.HasPrefix(r.out, "plumbline version") {
-		t.Errorf("%+v", r)
 	}
 }

@@ -23,6 +23,13 @@ type versionReport struct {
 	Platform   string `json:"platform"`
 }
 
+func versionOf(b buildinfo.Info) *versionReport {
+	return &versionReport{
+		APIVersion: cluster.APIVersion, Kind: "Version", Version: b.Version, Commit: b.Commit, Date: b.Date, Modified: b.Modified,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+}
+
 // String is the version, or what is known instead of one.
 func (v *versionReport) String() string {
 	s := "plumbline " + v.Version
@@ -40,11 +47,7 @@ func versionCommand(sess *term.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + sess.Program + " version",
 		RunE: func(*cobra.Command, []string) error {
-			b := buildinfo.Read()
-			v := versionReport{
-				APIVersion: cluster.APIVersion, Kind: "Version", Version: b.Version, Commit: b.Commit, Date: b.Date, Modified: b.Modified,
-				Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			}
+			v := versionOf(buildinfo.Read())
 			if term.IsDocument(output) {
 				return sess.PrintDocument(v, output)
 			}
