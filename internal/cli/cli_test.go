@@ -205,7 +205,7 @@ func TestHostileNames(t *testing.T) {
 		}
 		s.Meta.GUID = evil
 	})
-	for _, format := range []string{"table", "wide", "name", "html", "json", "yaml", "jsonpath={.findings}", "go-template={{range .findings}}{{.summary}}{{end}}{{.cluster.guid}}"} {
+	for _, format := range []string{"text", "wide", "name", "html", "json", "yaml", "jsonpath={.findings}", "go-template={{range .findings}}{{.summary}}{{end}}{{.cluster.guid}}"} {
 		r := run(t, 0, "check", "--bundle", path, "-o", format)
 		if r.code != 1 {
 			t.Errorf("-o %s: exit %d, %s", format, r.code, r.err)
@@ -232,7 +232,7 @@ func TestUsage(t *testing.T) {
 	}{
 		"no such command":  {[]string{"chekc"}, "unknown command"},
 		"no such code":     {[]string{"check", "--code", "PL0000", "--bundle", good}, "no such code"},
-		"no such format":   {[]string{"check", "-o", "xml", "--bundle", good}, "want table"},
+		"no such format":   {[]string{"check", "-o", "xml", "--bundle", good}, "want text"},
 		"no template":      {[]string{"check", "-o", "jsonpath=", "--bundle", good}, "a template belongs after jsonpath="},
 		"a bad path":       {[]string{"check", "-o", "jsonpath={.a", "--bundle", good}, "unclosed action"},
 		"a bad template":   {[]string{"check", "-o", "go-template={{.a", "--bundle", good}, "unclosed action"},

@@ -24,7 +24,9 @@ func TestReference(t *testing.T) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var b bytes.Buffer
-	fmt.Fprint(&b, "# Command line\n\n<!-- Made from the commands by make gen. -->\n\nFlags of all commands:\n\n")
+	fmt.Fprint(&b, "# Command line\n\n<!-- Made from the commands by make gen. -->\n\n"+
+		"Every command that prints objects has -o json, yaml, jsonpath= and go-template=; its default is text. Commands that list\n"+
+		"things have -o name too: one name per line, as another command takes it. The others describe what you named already.\n\nFlags of all commands:\n\n")
 	flags(&b, root.PersistentFlags().FlagUsagesWrapped(80))
 	for _, c := range root.Commands() {
 		describe(&b, c)

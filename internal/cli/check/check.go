@@ -87,7 +87,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.against, "against", "", "an earlier check, as check -o json or collect wrote it: show what is new since then, and what is gone")
 	l.BoolVar(&f.told, "from-controller", false, "show what the controller judged last, instead of reading the cluster")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
-	term.OutputFlag(l, &f.output, "table", "wide", "json", "html", "junit", "sarif", "openreports", "name")
+	term.OutputFlag(l, &f.output, "text", "wide", "json", "html", "junit", "sarif", "openreports", "name")
 	return c
 }
 

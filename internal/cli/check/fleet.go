@@ -144,7 +144,7 @@ func (f *flags) oneOnly(sess *term.Session) error {
 		{"--etcd-cacert", sess.Cluster.Etcd.CACert != ""},
 		{"--etcd-cert", sess.Cluster.Etcd.Cert != ""},
 		{"--etcd-key", sess.Cluster.Etcd.Key != ""},
-		{"-o " + f.output, !term.IsDocument(f.output) && !slices.Contains([]string{"table", "wide", "html"}, f.output)},
+		{"-o " + f.output, !term.IsDocument(f.output) && !slices.Contains([]string{"text", "wide", "html"}, f.output)},
 	} {
 		if x.given {
 			return fmt.Errorf("%s: not with --contexts or --all-contexts", x.flag)

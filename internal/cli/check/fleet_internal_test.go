@@ -71,7 +71,7 @@ func TestFleetShown(t *testing.T) {
 		}
 		return out.String()
 	}
-	table := show("table")
+	table := show("text")
 	for _, want := range []string{
 		"2 clusters checked, 1 NOT READ: 4 findings", "PL1001 (2), PL2001 (1)", "Not read: b: the API server does not answer",
 		"Counted once: also-a is the cluster of a", "c: Not checked: nodes: access denied (and 1 more line)", "Next: plumbline check --context also-a",
@@ -142,7 +142,7 @@ func TestFleetOfOne(t *testing.T) {
 		"--etcd-key":        func(s *term.Session, _ *flags) { s.Cluster.Etcd.Key = "x" },
 		"-o sarif":          func(_ *term.Session, f *flags) { f.output = "sarif" },
 	} {
-		sess, f := &term.Session{}, flags{output: "table"}
+		sess, f := &term.Session{}, flags{output: "text"}
 		if err := f.oneOnly(sess); err != nil {
 			t.Fatal(err)
 		}

@@ -31,9 +31,7 @@ func show(sess *term.Session, r *audit.Report, f flags, since *audit.Comparison)
 	case "openreports":
 		return sess.PrintDocument(openReportOf(r, judged), "json")
 	case "name":
-		for i := range r.Findings {
-			fmt.Fprintln(sess.Stdout, plain.Line(r.Findings[i].Key()))
-		}
+		term.PrintNames(sess, r.Findings, (*finding.Finding).Key)
 		return nil
 	default:
 		if since != nil {

@@ -18,7 +18,7 @@ import (
 // watch checks, and then follows what changes; what is new or gone since the last judgement
 // is marked.
 func watch(ctx context.Context, sess *term.Session, f flags, opts audit.Options) error {
-	if f.output != "" && f.output != "table" && f.output != "wide" {
+	if f.output != "" && f.output != "text" && f.output != "wide" {
 		return fmt.Errorf("-o %s: not with --watch, which shows a line for what is new or gone", f.output)
 	}
 	if sess.Bundle != "" {

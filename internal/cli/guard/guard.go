@@ -60,7 +60,7 @@ func statusCommand(sess *term.Session) *cobra.Command {
 	term.RemoveShorthand(l, "A", "all")
 	l.BoolVar(&f.all, "all", false, "list every node, not only those that need attention")
 	l.StringVar(&f.node, "node", "", "only this node")
-	term.OutputFlag(l, &f.output, "text", "wide", "json")
+	term.OutputFlag(l, &f.output, "text", "wide", "json", "name")
 	return c
 }
 
@@ -92,7 +92,7 @@ func logCommand(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.pod, "pod", "", "only this pod: NAME, or NAMESPACE/NAME")
 	l.StringVar(&f.since, "since", "", "only calls since then: a time (RFC 3339) or a duration before now")
 	l.BoolVarP(&f.follow, "follow", "f", false, "follow new calls")
-	term.OutputFlag(l, &f.output, "text", "json")
+	term.OutputFlag(l, &f.output, "text", "json", "name")
 	return c
 }
 

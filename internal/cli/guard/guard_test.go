@@ -221,6 +221,30 @@ func TestGuardDocuments(t *testing.T) {
 	}
 }
 
+// -o name prints nodes as --node takes them, and calls as guard explain does.
+func TestGuardNames(t *testing.T) {
+	t.Parallel()
+	names := func(show func(*term.Session) error) []string {
+		return strings.Fields(termtest.Shown(t, func(sess *term.Session) {
+			if err := show(sess); !errors.Is(err, term.ExitGaps) {
+				t.Error(err)
+			}
+		}))
+	}
+	p := post()
+	nodes := names(func(sess *term.Session) error { return showGuards(sess, p.guards(), flags{output: "name"}) })
+	if said := p.guards().said; len(nodes) != len(said) || nodes[0] != said[0].Node {
+		t.Errorf("%q", nodes)
+	}
+	for _, call := range names(func(sess *term.Session) error {
+		return showCalls(sess, callsOf(t.Context(), p, callsQuestion{}), "name")
+	}) {
+		if !callOK.MatchString(call) {
+			t.Errorf("%q is not what guard explain takes", call)
+		}
+	}
+}
+
 // A name is a pod, a container or a call; and a call that guard log names is found again.
 func TestGuardExplainNames(t *testing.T) {
 	t.Parallel()

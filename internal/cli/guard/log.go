@@ -44,6 +44,10 @@ func showCalls(sess *term.Session, s saidCalls, output string) error {
 		}
 		return gaps(s.unread)
 	}
+	if output == "name" {
+		term.PrintNames(sess, s.calls, func(c *namedCall) string { return c.Name })
+		return gaps(s.unread)
+	}
 	if len(s.calls) == 0 {
 		fmt.Fprintln(sess.Stdout, "No recorded call matches.")
 	} else {

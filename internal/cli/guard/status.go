@@ -31,6 +31,10 @@ func showGuards(sess *term.Session, all guards, f flags) error {
 		}
 		return gaps(all.unread)
 	}
+	if f.output == "name" {
+		term.PrintNames(sess, all.said, func(n *cluster.GuardStatus) string { return n.Node })
+		return gaps(all.unread)
+	}
 	if n := len(all.said); n > 0 && !all.installed() {
 		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", plain.Count(n, "node")))
 		printUnread(sess, all.unread)

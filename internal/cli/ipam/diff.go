@@ -35,7 +35,7 @@ func diffCommand(sess *term.Session) *cobra.Command {
 			return diff(cmd.Context(), sess, args, f)
 		},
 	}
-	term.OutputFlag(c.Flags(), &f.output, "text", "json")
+	term.OutputFlag(c.Flags(), &f.output, "text", "json", "name")
 	c.Flags().BoolVar(&f.all, "all", false, "also list addresses of pods that were made anew")
 	return c
 }
@@ -71,10 +71,14 @@ func diff(ctx context.Context, sess *term.Session, files []string, f diffFlags) 
 	if len(d.NotRead) > 0 {
 		return fmt.Errorf("nothing can be compared: %s", strings.Join(d.NotRead, "; "))
 	}
-	if term.IsDocument(f.output) {
+	switch {
+	case term.IsDocument(f.output):
 		d.Addresses, d.Blocks = term.NotNil(d.Addresses), term.NotNil(d.Blocks)
 		err = sess.PrintDocument(document{APIVersion: "plumbline.dev/v1alpha1", Kind: "IPAMDiff", Then: then, Now: now, Diff: d}, f.output)
-	} else {
+	case f.output == "name":
+		term.PrintNames(sess, d.Addresses, func(a *ipamdiff.Address) string { return a.IP.String() })
+		term.PrintNames(sess, d.Blocks, func(b *ipamdiff.Block) string { return b.CIDR.String() })
+	default:
 		show(sess, &d, then, now, f.all)
 	}
 	if err == nil && len(d.Addresses)+len(d.Blocks) > 0 {

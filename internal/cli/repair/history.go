@@ -77,9 +77,7 @@ func runHistory(ctx context.Context, sess *term.Session, output string) error {
 	case term.IsDocument(output):
 		return sess.PrintDocument(history{cluster.APIVersion, "History", term.NotNil(all)}, output)
 	case output == "name":
-		for _, s := range all {
-			fmt.Fprintln(sess.Stdout, plain.Line(s.Plan))
-		}
+		term.PrintNames(sess, all, func(a *cluster.Applied) string { return a.Plan })
 		return nil
 	case len(all) == 0:
 		fmt.Fprintln(sess.Stdout, "No plan was applied to this cluster from this machine.")

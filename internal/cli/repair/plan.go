@@ -55,7 +55,7 @@ func PlanCommand(sess *term.Session) *cobra.Command {
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
 	l.BoolVar(&f.rebuild, "rebuild", false, "rebuild IPAM blocks from running pods: all, or the named blocks")
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
-	term.OutputFlag(l, &f.output, "text", "wide", "json")
+	term.OutputFlag(l, &f.output, "text", "wide", "json", "name")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
 	term.RemoveFlag(l, "mass", "allow-mass-change")
 	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although the number of findings exceeds the mass-change limit")

@@ -17,6 +17,10 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	if term.IsDocument(f.output) {
 		return sess.PrintDocument(cluster.DocumentOf(p), f.output)
 	}
+	if f.output == "name" {
+		term.PrintNames(sess, p.Targets, func(t *repair.Target) string { return t.Finding })
+		return nil
+	}
 	w := sess.Stdout
 	if len(p.Steps) == 0 {
 		fmt.Fprintln(w, emptyPlan(p))

@@ -8,6 +8,8 @@ import (
 	"unicode/utf16"
 
 	"sigs.k8s.io/yaml"
+
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // NotNil makes a missing list an empty one, which JSON shows as [].
@@ -38,6 +40,13 @@ func (s *Session) PrintDocument(doc any, format string) error {
 	}
 	_, err = fmt.Fprintln(s.Stdout, text)
 	return err
+}
+
+// PrintNames prints a name per line, each of which another command takes: what -o name is for.
+func PrintNames[T any](s *Session, all []T, name func(*T) string) {
+	for i := range all {
+		fmt.Fprintln(s.Stdout, plain.Line(name(&all[i])))
+	}
 }
 
 // printable escapes, in JSON, characters that a terminal would obey. The document stays the same.

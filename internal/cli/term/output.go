@@ -48,6 +48,9 @@ func (v *outputValue) String() string { return *v.to }
 func (v *outputValue) Type() string   { return "string" }
 
 func (v *outputValue) Set(s string) error {
+	if s == "table" { // as older versions of check called it
+		s = "text"
+	}
 	switch known := slices.Contains(v.formats, s); {
 	case slices.Contains(templates, s):
 		return fmt.Errorf("a template belongs after %s, such as %s", s, example[s])
