@@ -1,6 +1,11 @@
 package cli_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -38,5 +43,36 @@ func TestCompletion(t *testing.T) {
 	}
 	if r := run(t, 0, "__complete", "--kubeconfig", "testdata/contexts.yaml", "--context", ""); strings.Contains(r.out, "touch") {
 		t.Errorf("a name that a shell would run: %q", r.out)
+	}
+}
+
+// Findings are those of the controller's objects.
+func TestCompletionOfFindings(t *testing.T) {
+	t.Parallel()
+	const findings = `{"items": [
+		{"spec": {"code": "PL2001"}, "status": {"count": 2, "samples": [{"subject": "shop/db-0"}, {"subject": "shop/$(touch x)"}]}},
+		{"spec": {"code": "PL2002"}, "status": {"count": 0, "samples": [{"subject": "resolved"}]}}]}`
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/apis/plumbline.dev/v1alpha1/findings" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(w, findings)
+	}))
+	defer srv.Close()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"clusters":[{"name":"c","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],"users":[{"name":"u","user":{"token":"t"}}]}`, srv.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"explain PL2001/": "PL2001/shop/db-0\n:4\n",
+		"explain PL2002/": ":4\n", // none is there any more
+		"plan PL":         "PL2001/shop/db-0\n:4\n",
+	} {
+		if r := run(t, 0, append([]string{"__complete", "--kubeconfig", file, "--cluster", "c", "--user", "u"}, strings.Fields(args)...)...); r.code != 0 || r.out != want {
+			t.Errorf("%s: %q, want %q", args, r.out, want)
+		}
 	}
 }

@@ -138,37 +138,3 @@ func closedPort(t *testing.T) string {
 	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
-
-// completes asks bash what it would offer, with the script that users load.
-func completes(t *testing.T, kubeconfig string) {
-	t.Helper()
-	script, _, _ := plumbline(t, kubeconfig, "completion", "bash")
-	file := filepath.Join(t.TempDir(), "completion")
-	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	bin, err := filepath.Abs("../../../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line, want := range map[string]string{
-		"plumbline explain PL200":                      "PL2001",
-		"plumbline --context fleet-a explain node w":   "w17",
-		"plumbline --context fleet-a check --node w":   "w17",
-		"plumbline --context fleet-a check -n kube-s":  "kube-system",
-		"plumbline --context fl":                       "fleet-b",
-		"plumbline --context gone explain node w":      "", // does not answer, and nothing is said
-		"plumbline check -o js":                        "jsonpath=",
-		"plumbline --context fleet-a explain pod -n d": "default",
-	} {
-		words := strings.Fields(line)
-		cmd := exec.CommandContext(t.Context(), "bash", "-c", fmt.Sprintf(
-			`source /usr/share/bash-completion/bash_completion; source %s; COMP_WORDS=(%s); COMP_CWORD=%d; COMP_LINE=%q; COMP_POINT=%d; COMP_TYPE=9; __start_plumbline; printf '%%s\n' "${COMPREPLY[@]}"`,
-			file, line, len(words)-1, line, len(line)))
-		cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir(), "PATH=" + bin + ":" + os.Getenv("PATH")}
-		out, err := cmd.Output() // compopt complains that no key was pressed
-		if err != nil || !strings.Contains(string(out), want) || want == "" && strings.TrimSpace(string(out)) != "" {
-			t.Errorf("%s: %q, %v", line, out, err)
-		}
-	}
-}
