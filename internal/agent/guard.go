@@ -15,7 +15,7 @@ import (
 
 // A GuardStatus is an agent's answer about its node's guard.
 type GuardStatus struct {
-	Node   string        `json:"node"`
+	Node   string        `json:"node"`             // of the agent
 	Taken  time.Time     `json:"taken"`            // by the node's clock
 	Report *guard.Report `json:"report,omitempty"` // nil if the guard is not installed
 }

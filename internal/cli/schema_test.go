@@ -15,6 +15,7 @@ import (
 
 	"plumbline.dev/plumbline/api/schema"
 	"plumbline.dev/plumbline/internal/cli"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
@@ -77,17 +78,42 @@ func TestSchemasOfAllFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := kindSchema(t, kind)
+		s := termtest.Schema(t, kind)
 		props, _ := s["properties"].(map[string]any)
 		of, _ := props["kind"].(map[string]any)
 		if enum, _ := of["enum"].([]any); !slices.Contains(enum, any(kind)) {
 			t.Errorf("the schema of %s is of %v", kind, enum)
 		}
 		withoutValues(s)
-		if err := conformsTo(s, decoded(t, b)); err != nil {
+		if err := termtest.ConformsTo(s, termtest.Decoded(t, b)); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
+}
+
+// What people build upon says of every field what it means.
+func TestFieldsAreDescribed(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"CheckReport", "GuardStatus", "Version"} {
+		for _, field := range undescribed(termtest.Schema(t, kind), kind) {
+			t.Errorf("%s has no comment", field)
+		}
+	}
+}
+
+func undescribed(schema map[string]any, path string) (out []string) {
+	props, _ := schema["properties"].(map[string]any)
+	for name, p := range props {
+		p, _ := p.(map[string]any)
+		if text, _ := p["description"].(string); text == "" && name != "kind" && name != "apiVersion" {
+			out = append(out, path+"."+name)
+		}
+		out = append(out, undescribed(p, path+"."+name)...)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		out = append(out, undescribed(items, path+"[]")...)
+	}
+	return out
 }
 
 // fill gives every field a value.
@@ -155,6 +181,8 @@ func TestDocuments(t *testing.T) {
 	for args, kind := range map[string]string{
 		"check": "CheckReport", "status": "StatusReport", "explain PL2010": "CodePage", "explain PL2010/10.0.0.1": "FindingExplanation", "version": "Version",
 		"explain block 10.0.0.0/29": "BlockExplanation", "explain node n1": "NodeExplanation", "explain device cali1": "Lookup",
+		"explain pod db-0 -n shop": "PodExplanation",
+		"ipam diff " + recordsFile(t, "g", "web-0", 1_800_000_000) + " " + recordsFile(t, "g", "api-3", 1_800_000_100): "IPAMDiff",
 		"timeline --logs " + seedLogs: "TimelineSummary", "timeline pod lijiaob/etcd1-0 --logs " + seedLogs: "TimelineReport",
 	} {
 		full := append(strings.Fields(args), "-o", "json")
@@ -167,50 +195,30 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s: %+v, %v, %s", args, is, err, r.err)
 			continue
 		}
-		if err := conformsTo(kindSchema(t, kind), decoded(t, []byte(r.out))); err != nil {
+		if err := termtest.ConformsTo(termtest.Schema(t, kind), termtest.Decoded(t, []byte(r.out))); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
 	for _, f := range []string{"PL1006", "wolf/policy-only", "wolf/borrowed"} {
-		if err := conformsTo(kindSchema(t, "CheckReport"), decoded(t, []byte(run(t, 0, "check", "-o", "json", "--bundle", bundle(t, f, nil)).out))); err != nil {
+		if err := termtest.ConformsTo(termtest.Schema(t, "CheckReport"), termtest.Decoded(t, []byte(run(t, 0, "check", "-o", "json", "--bundle", bundle(t, f, nil)).out))); err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
 	bad := `{"apiVersion": "plumbline.dev/v1alpha1", "kind": "Version", "version": "x", "go": "x", "platform": 1}`
-	if conformsTo(kindSchema(t, "Version"), decoded(t, []byte(bad))) == nil {
+	if termtest.ConformsTo(termtest.Schema(t, "Version"), termtest.Decoded(t, []byte(bad))) == nil {
 		t.Error("a number for a string conforms")
 	}
-	doc, _ := decoded(t, []byte(run(t, 0, "check", "-o", "json", "--bundle", path).out)).(map[string]any)
+	doc, _ := termtest.Decoded(t, []byte(run(t, 0, "check", "-o", "json", "--bundle", path).out)).(map[string]any)
 	if found, _ := doc["findings"].([]any); len(found) > 0 {
 		one, _ := found[0].(map[string]any)
 		was := one["severity"]
-		if one["severity"] = "fatal"; conformsTo(kindSchema(t, "CheckReport"), doc) == nil {
+		if one["severity"] = "fatal"; termtest.ConformsTo(termtest.Schema(t, "CheckReport"), doc) == nil {
 			t.Error("a severity that no constant has conforms")
 		}
 		one["severity"] = was
 	}
 	delete(doc, "findings")
-	if conformsTo(kindSchema(t, "CheckReport"), doc) == nil {
+	if termtest.ConformsTo(termtest.Schema(t, "CheckReport"), doc) == nil {
 		t.Error("a report without findings conforms")
 	}
-}
-
-func kindSchema(t *testing.T, kind string) (out map[string]any) {
-	t.Helper()
-	b, ok := schema.Of(kind)
-	if !ok {
-		t.Fatalf("no schema of %s", kind)
-	}
-	if err := json.Unmarshal(b, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func decoded(t *testing.T, b []byte) (v any) {
-	t.Helper()
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

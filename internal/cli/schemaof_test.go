@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -37,7 +38,14 @@ func (m *schemaMaker) of(t reflect.Type) (map[string]any, error) {
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}, nil
 	case t == reflect.TypeFor[model.Time]():
-		return map[string]any{"type": "string", "description": "RFC 3339, or empty if it is not known"}, nil
+		known := map[string]any{"type": "string", "format": "date-time"}
+		return map[string]any{"anyOf": []any{known, map[string]any{"type": "string", "enum": []any{""}}}}, nil
+	case t == reflect.TypeFor[model.Table]():
+		var names []string
+		for i := model.Table(0); new(model.Table).UnmarshalText([]byte(i.String())) == nil; i++ {
+			names = append(names, i.String())
+		}
+		return map[string]any{"type": "string", "enum": names}, nil
 	case t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Interface:
 		return map[string]any{}, nil
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
@@ -106,15 +114,39 @@ func (m *schemaMaker) fields(t reflect.Type, props map[string]any, required *[]s
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", t, f.Name, err)
 		}
-		if c := s.fields[t.Name()+"."+f.Name]; c != "" {
+		c, err := m.describe(s.fields[t.Name()+"."+f.Name], f.Type)
+		if err != nil {
+			return err
+		}
+		if c != "" {
 			p["description"] = c
 		}
-		props[name] = p
-		if !strings.Contains(rest, "omit") {
+		if strings.Contains(rest, "omit") {
+			if known, ok := p["anyOf"].([]any); ok { // a time that is there
+				delete(p, "anyOf")
+				maps.Copy(p, known[0].(map[string]any))
+			}
+		} else {
 			*required = append(*required, name)
 		}
+		props[name] = p
 	}
 	return nil
+}
+
+// describe gives the comment of a field, else that of the type of its values.
+func (m *schemaMaker) describe(comment string, t reflect.Type) (string, error) {
+	if comment != "" {
+		return comment, nil
+	}
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	s, err := m.source(t.PkgPath())
+	if err != nil {
+		return "", err
+	}
+	return s.types[t.Name()], nil
 }
 
 // source reads the files of a package of ours; others have nothing to say.
@@ -149,7 +181,7 @@ func (s *source) read(d *ast.GenDecl) {
 	for _, x := range d.Specs {
 		switch x := x.(type) {
 		case *ast.TypeSpec:
-			s.types[x.Name.Name] = text(d.Doc)
+			s.types[x.Name.Name] = text(d.Doc) + text(x.Doc)
 			if t, ok := x.Type.(*ast.StructType); ok {
 				for _, f := range t.Fields.List {
 					for _, n := range f.Names {

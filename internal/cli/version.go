@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,19 +14,20 @@ import (
 
 // A versionReport is what version -o json prints.
 type versionReport struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Version    string `json:"version"`
-	Commit     string `json:"commit,omitempty"`
-	Date       string `json:"date,omitempty"`     // of the commit
-	Modified   bool   `json:"modified,omitempty"` // built from a tree with changes that are not in the commit
-	Go         string `json:"go"`
-	Platform   string `json:"platform"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Version    string    `json:"version"`            // of the program
+	Commit     string    `json:"commit,omitempty"`   // of the checkout that it was built from
+	Date       time.Time `json:"date,omitzero"`      // of the commit
+	Modified   bool      `json:"modified,omitempty"` // built from a tree with changes that are not in the commit
+	Go         string    `json:"go"`                 // release of Go that built it
+	Platform   string    `json:"platform"`           // operating system and processor
 }
 
 func versionOf(b buildinfo.Info) *versionReport {
+	date, _ := time.Parse(time.RFC3339, b.Date) // zero: not known
 	return &versionReport{
-		APIVersion: cluster.APIVersion, Kind: "Version", Version: b.Version, Commit: b.Commit, Date: b.Date, Modified: b.Modified,
+		APIVersion: cluster.APIVersion, Kind: "Version", Version: b.Version, Commit: b.Commit, Date: date, Modified: b.Modified,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 }

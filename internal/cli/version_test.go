@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/buildinfo"
 	"plumbline.dev/plumbline/internal/cli"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
 )
 
 func TestVersion(t *testing.T) {
@@ -26,13 +27,13 @@ func TestVersionDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, _ := decoded(t, b).(map[string]any)
+	doc, _ := termtest.Decoded(t, b).(map[string]any)
 	for field, want := range map[string]any{"kind": "Version", "version": "v1.2.3", "commit": "0a1b", "date": "2026-01-02T03:04:05Z", "modified": true} {
 		if doc[field] != want {
 			t.Errorf("%s: %v, want %v", field, doc[field], want)
 		}
 	}
-	if err := conformsTo(kindSchema(t, "Version"), doc); err != nil {
+	if err := termtest.ConformsTo(termtest.Schema(t, "Version"), doc); err != nil {
 		t.Error(err)
 	}
 	if bare, err := json.Marshal(cli.VersionOf(buildinfo.Info{Version: "v1.2.3"})); err != nil || strings.Contains(string(bare), `"commit"`) {

@@ -30,9 +30,11 @@ const maxPlan = 256 << 20
 
 var errNoPlan = errors.New("not a plan file: write one with plan --save")
 
-// DocumentOf gives the document of a plan.
+// DocumentOf gives the document of a plan. One of nothing has empty lists.
 func DocumentOf(p *repair.Plan) PlanDocument {
-	return PlanDocument{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
+	d := PlanDocument{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
+	d.Targets, d.Steps = append([]repair.Target{}, p.Targets...), append([]repair.Step{}, p.Steps...)
+	return d
 }
 
 // SavePlan writes a plan for apply. It may hold names of pods: only the user can read the file.

@@ -18,7 +18,7 @@ type CheckReport struct {
 	Suppressed  []NamedFinding    `json:"suppressed"`
 	NotJudged   []detect.Skip     `json:"notJudged"`
 	NotChecked  []model.Coverage  `json:"notChecked"`
-	Headlines   []string          `json:"headlines"`
+	Headlines   []string          `json:"headlines"`           // a line for each code that affects too many objects
 	Pattern     *audit.Pattern    `json:"pattern,omitempty"`   // that most began at one time
 	Predating   *audit.Predating  `json:"predating,omitempty"` // that most is older than the kubelet of its node
 	Against     *audit.Comparison `json:"against,omitempty"`   // what differs from the check that --against names
@@ -26,16 +26,16 @@ type CheckReport struct {
 
 // A Summary says which cluster was checked.
 type Summary struct {
-	GUID         string `json:"guid"`
-	Kubernetes   string `json:"kubernetes"`
-	Calico       string `json:"calico"`
-	Datastore    string `json:"datastore"`
-	DetectedFrom string `json:"detectedFrom"`
+	GUID         string `json:"guid"`         // of Calico's ClusterInformation; empty if there is none
+	Kubernetes   string `json:"kubernetes"`   // version of the API server
+	Calico       string `json:"calico"`       // version, as Calico has recorded it
+	Datastore    string `json:"datastore"`    // of Calico: kdd or etcd
+	DetectedFrom string `json:"detectedFrom"` // what shows what Calico does in this cluster
 }
 
 // A NamedFinding carries the name by which it is asked for.
 type NamedFinding struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // CODE/SUBJECT, as explain and plan take it
 	finding.Finding
 }
 

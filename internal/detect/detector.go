@@ -63,7 +63,7 @@ func (p *Pass) Report(f finding.Finding) {
 // mean healthy.
 type Skip struct {
 	Code finding.Code `json:"code"`
-	Why  string       `json:"why"`
+	Why  string       `json:"why"` // the detector did not run
 	// NotApplicable means that the cluster has nothing to check: coverage is complete.
 	NotApplicable bool `json:"notApplicable,omitempty"`
 	// OutOfScope means that the detector needs a source that is not available (no agents).

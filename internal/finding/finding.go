@@ -56,13 +56,13 @@ type Evidence struct {
 	// Says is compared between a read and its reread: it contains what the finding depends
 	// on, and nothing that changes by itself.
 	Says     string     `json:"says"`
-	Revision string     `json:"revision,omitempty"`
-	Since    model.Time `json:"since,omitzero"` // Says has been true at least since then, by the API server's clock; zero: unknown
+	Revision string     `json:"revision,omitempty"` // of the object, as it was read
+	Since    model.Time `json:"since,omitzero"`     // Says has been true at least since then, by the API server's clock; zero: unknown
 }
 
 // A Cause is how a finding came about, according to the logs.
 type Cause struct {
-	Says      string     `json:"says"`
+	Says      string     `json:"says"`      // one sentence
 	Certainty string     `json:"certainty"` // proven, likely
 	At        model.Time `json:"at,omitzero"`
 	Lines     []string   `json:"lines,omitempty"`    // file:line of the evidence
@@ -74,7 +74,7 @@ type Finding struct {
 	Code     Code       `json:"code"`
 	Severity Severity   `json:"severity"`
 	Subject  model.Ref  `json:"subject"`
-	Summary  string     `json:"summary"`
+	Summary  string     `json:"summary"` // one sentence
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Class    Class      `json:"class"`
 
@@ -84,11 +84,11 @@ type Finding struct {
 	Why          string     `json:"why,omitempty"`         // why it is unconfirmed; empty if confirmed
 	Explains     []string   `json:"explains,omitempty"`    // keys of the findings that are shown under it
 
-	Causes    []Cause         `json:"causes,omitempty"` // from logs, if they were read
-	Node      string          `json:"node,omitempty"`
-	Namespace string          `json:"namespace,omitempty"`
-	About     []model.Ref     `json:"about,omitempty"` // Subject and related objects; findings with a common one can be folded
-	From      []model.Subject `json:"-"`               // the rows that the detector evaluated, for the reread
+	Causes    []Cause         `json:"causes,omitempty"`    // from logs, if they were read
+	Node      string          `json:"node,omitempty"`      // on which it is, if it is on one
+	Namespace string          `json:"namespace,omitempty"` // of the subject, if it has one
+	About     []model.Ref     `json:"about,omitempty"`     // Subject and related objects; findings with a common one can be folded
+	From      []model.Subject `json:"-"`                   // the rows that the detector evaluated, for the reread
 }
 
 // Key identifies the finding: CODE/SUBJECT, stable between runs, as users type it.

@@ -14,9 +14,9 @@ const (
 
 // A Key identifies an attachment as CNI does: by network, container ID and interface name.
 type Key struct {
-	Network   string `json:"network"`
-	Container string `json:"container"`
-	IfName    string `json:"ifName"`
+	Network   string `json:"network"`   // name of the CNI configuration
+	Container string `json:"container"` // ID of the sandbox
+	IfName    string `json:"ifName"`    // in the sandbox
 }
 
 // A Name identifies a pod interface for plugins that find objects by pod name instead of by

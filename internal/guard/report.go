@@ -7,9 +7,9 @@ const ReportSchema = 2
 
 // A Report is the status of a node's guard. The guard daemon writes it whenever it changes.
 type Report struct {
-	Schema  int       `json:"schema"`
-	Node    string    `json:"node"`
-	At      time.Time `json:"at"`
+	Schema  int       `json:"schema"`            // version of this report
+	Node    string    `json:"node"`              // of the guard daemon
+	At      time.Time `json:"at"`                // when the guard daemon wrote it, by the node's clock
 	Wanted  Mode      `json:"wanted"`            // the configured mode
 	Mode    Mode      `json:"mode,omitempty"`    // in force; empty if the guard is not installed
 	Why     string    `json:"why,omitempty"`     // why Mode differs from Wanted
@@ -20,7 +20,7 @@ type Report struct {
 	Named   int       `json:"named,omitempty"`   // files that still name the guard while it is off
 
 	Delegate string `json:"delegate,omitempty"` // type of the wrapped plugin
-	Version  string `json:"version,omitempty"`
+	Version  string `json:"version,omitempty"`  // of the wrapped plugin
 	Keyed    Keying `json:"keyed,omitempty"`
 
 	Tally
@@ -32,7 +32,7 @@ type Report struct {
 
 // A Tally counts the calls since the node booted.
 type Tally struct {
-	Since     time.Time `json:"since"`
+	Since     time.Time `json:"since"` // the first counted call
 	Adds      Times     `json:"adds"`
 	Dels      Times     `json:"dels"`
 	Late      int       `json:"late,omitempty"`      // DELs
@@ -45,19 +45,19 @@ type Tally struct {
 
 // Times are the durations of calls, in milliseconds.
 type Times struct {
-	Count  int   `json:"count"`
-	Failed int   `json:"failed,omitempty"`
-	P50    int64 `json:"p50"`
-	P99    int64 `json:"p99"`
+	Count  int   `json:"count"`            // of calls
+	Failed int   `json:"failed,omitempty"` // of the calls, those that failed
+	P50    int64 `json:"p50"`              // half of the calls took no longer
+	P99    int64 `json:"p99"`              // 99 of 100 calls took no longer
 }
 
 // Endless is a retried DEL: the runtime repeats it, and it fails each time.
 type Endless struct {
 	Key
-	Namespace string    `json:"namespace,omitempty"`
-	Pod       string    `json:"pod,omitempty"`
-	Count     int       `json:"count"`
-	Since     time.Time `json:"since"`
-	Last      time.Time `json:"last"`
-	Error     string    `json:"error,omitempty"`
+	Namespace string    `json:"namespace,omitempty"` // of the pod
+	Pod       string    `json:"pod,omitempty"`       // of the sandbox
+	Count     int       `json:"count"`               // of DELs
+	Since     time.Time `json:"since"`               // the first of them
+	Last      time.Time `json:"last"`                // the newest of them
+	Error     string    `json:"error,omitempty"`     // of the newest
 }

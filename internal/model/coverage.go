@@ -6,10 +6,10 @@ type Coverage struct {
 	Table    Table  `json:"table"`
 	Node     string `json:"node,omitempty"` // for node tables
 	State    State  `json:"state"`
-	Reason   string `json:"reason,omitempty"` // why it is not complete
-	Revision string `json:"revision,omitempty"`
+	Reason   string `json:"reason,omitempty"`   // why it is not complete
+	Revision string `json:"revision,omitempty"` // of the collection, as it was read
 	At       Time   `json:"at,omitzero"`
-	Rows     int    `json:"rows,omitempty"`
+	Rows     int    `json:"rows,omitempty"` // that were read
 	Extra    Extra  `json:"-"`
 }
 

@@ -46,7 +46,7 @@ const (
 // 10.0.0.0/26, NODE/10.0.0.0/26 for an affinity.
 type Ref struct {
 	Kind Kind   `json:"kind"`
-	Name string `json:"name"`
+	Name string `json:"name"` // of the object; NAMESPACE/NAME, if it has a namespace
 }
 
 func (r Ref) String() string { return string(r.Kind) + " " + r.Name }

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -26,6 +29,16 @@ func found(context string, codes ...finding.Code) member {
 		m.exit = term.ExitFindings
 	}
 	return m
+}
+
+// reportOfDemo is what check says of a recorded cluster.
+func reportOfDemo(t *testing.T) cluster.CheckReport {
+	t.Helper()
+	r, err := (&term.Session{Bundle: "../demo/bundle.tar.gz"}).Check(t.Context(), audit.Options{Detectors: detect.All, Settle: time.Second}, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster.ReportOf(r)
 }
 
 func unread(context string) member {
@@ -71,6 +84,12 @@ func TestFleetShown(t *testing.T) {
 		}
 		return out.String()
 	}
+	termtest.Conforms(t, "FleetReport", func(sess *term.Session) {
+		whole := []member{unread("b"), {Context: "d", Doc: reportOfDemo(t)}}
+		if err := showFleet(sess, whole, flags{output: "json"}); err != nil {
+			t.Error(err)
+		}
+	})
 	table := show("text")
 	for _, want := range []string{
 		"2 clusters checked, 1 NOT READ: 4 findings", "PL1001 (2), PL2001 (1)", "Not read: b: the API server does not answer",

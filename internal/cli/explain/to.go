@@ -57,6 +57,11 @@ func explainTo(ctx context.Context, sess *term.Session, ns, name string, f flags
 		return err
 	}
 	defer done()
+	return showWay(ctx, sess, from, to, f.output)
+}
+
+// showWay prints the way between two pods, if there can be one.
+func showWay(ctx context.Context, sess *term.Session, from, to end, output string) error {
 	if from.pod.HostNetwork || to.pod.HostNetwork {
 		return fmt.Errorf("%s and %s: a pod on the host network has the node's own way", from.ref.Name, to.ref.Name)
 	}
@@ -64,8 +69,8 @@ func explainTo(ctx context.Context, sess *term.Session, ns, name string, f flags
 		return err
 	}
 	hops := slices.Concat(from.hops(), between(&from, &to), to.back(&from))
-	if term.IsDocument(f.output) {
-		return sess.PrintDocument(wayDocument{cluster.APIVersion, "WayExplanation", from.ref.Name, to.ref.Name, hops}, f.output)
+	if term.IsDocument(output) {
+		return sess.PrintDocument(wayDocument{cluster.APIVersion, "WayExplanation", from.ref.Name, to.ref.Name, hops}, output)
 	}
 	toText(ctx, sess, &from, &to, hops)
 	return nil

@@ -56,8 +56,8 @@ func unreadNodes(unread map[string]error) []string {
 
 // An unreadNode is a node that did not answer, and why.
 type unreadNode struct {
-	Node string `json:"node"`
-	Why  string `json:"why"`
+	Node string `json:"node"` // that did not answer
+	Why  string `json:"why"`  // in words
 }
 
 func unreadList(unread map[string]error) []unreadNode {

@@ -73,6 +73,10 @@ func runHistory(ctx context.Context, sess *term.Session, output string) error {
 	if err != nil {
 		return err
 	}
+	return showHistory(sess, all, output)
+}
+
+func showHistory(sess *term.Session, all []cluster.Applied, output string) error {
 	switch {
 	case term.IsDocument(output):
 		return sess.PrintDocument(history{cluster.APIVersion, "History", term.NotNil(all)}, output)
@@ -113,16 +117,21 @@ func historyOf(ctx context.Context, sess *term.Session, id, output string) error
 	if err != nil && p == nil {
 		return err
 	}
+	return showPlanHistory(sess, id, p, es, err, output)
+}
+
+// showPlanHistory shows the journal of a plan as far as it could be read; broken says why no further.
+func showPlanHistory(sess *term.Session, id string, p *repair.Plan, es []repair.Entry, broken error, output string) error {
 	if output != "text" {
 		if output == "name" {
 			fmt.Fprintln(sess.Stdout, plain.Line(id))
-			return err
+			return broken
 		}
 		doc := planHistory{APIVersion: cluster.APIVersion, Kind: "PlanHistory", Plan: id, Entries: term.NotNil(es)}
-		if err != nil {
-			doc.Broken = err.Error()
+		if broken != nil {
+			doc.Broken = broken.Error()
 		}
-		return cmp.Or(sess.PrintDocument(doc, output), err)
+		return cmp.Or(sess.PrintDocument(doc, output), broken)
 	}
 	rows := [][]string{{"TIME", "STEP", "OUTCOME", "ON"}}
 	for _, e := range es {
@@ -145,7 +154,7 @@ func historyOf(ctx context.Context, sess *term.Session, id, output string) error
 	}
 	sess.PrintTable(sess.Width(), rows)
 	sess.Next("undo %s --dry-run=server", id)
-	return err
+	return broken
 }
 
 func clock(t model.Time) string { return plain.Stamp(t.Time().UTC()) }
