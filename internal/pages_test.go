@@ -16,7 +16,7 @@ import (
 
 var updatePages = flag.Bool("update-pages", false, "write the pages that are made from the chart")
 
-// Reference pages of the chart's values and of the CRDs are made from their files.
+// Reference pages of the chart's values, of the CRDs and of the roles are made from their files.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	values, err := os.ReadFile("../charts/plumbline/values.yaml")
@@ -26,6 +26,10 @@ func TestPages(t *testing.T) {
 	pages := map[string]string{
 		"chart.md": "# Values of the Helm chart\n\n<!-- Made from charts/plumbline/values.yaml by make gen. -->\n\n```yaml\n" + string(values) + "```\n",
 		"crds.md":  "# Custom resources\n\n<!-- Made from the CRDs by make gen. -->\n\nCluster-wide objects of the group `plumbline.dev`, version `v1alpha1`. `kubectl explain findings.status` shows the same. [controller.md](controller.md) says what they are for.\n" + crds(t),
+		"rbac.md":  "# Permissions\n\n<!-- Made from the chart, with every option on, by make gen. -->\n\nWhich of them you need: [agent.md](agent.md#permissions), [repair.md](repair.md#permissions), [controller.md](controller.md). Admission policies limit them further.\n" + roles(t),
+	}
+	for _, name := range []string{"check.md", "monitoring.md"} {
+		pages[name] = withMadeParts(t, name)
 	}
 	for name, want := range pages {
 		path := filepath.Join("..", "docs", name)
