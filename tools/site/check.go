@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"regexp"
@@ -15,8 +16,8 @@ var (
 	idRE = regexp.MustCompile(`id="([^"]*)"`)
 )
 
-// check follows every link of every page to a file of the site, and to its part.
-func check(files map[string][]byte) error {
+// check follows every link of every page to a file of the site, and to its part; those that lead elsewhere are looked up.
+func check(tree fs.FS, files map[string][]byte) error {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if path.Ext(name) != ".html" {
@@ -25,7 +26,10 @@ func check(files map[string][]byte) error {
 		for _, m := range toRE.FindAllSubmatch(files[name], -1) {
 			to, part, _ := strings.Cut(string(m[1]), "#")
 			if strings.Contains(to, ":") {
-				continue // elsewhere
+				if err := leadsElsewhere(tree, to); err != nil {
+					wrong = append(wrong, fmt.Errorf("%s links to %w", name, err))
+				}
+				continue
 			}
 			target := path.Join(path.Dir(name), to)
 			if to == "" {

@@ -28,7 +28,7 @@ func run(root, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := check(files); err != nil {
+	if err := check(s.tree, files); err != nil {
 		return err
 	}
 	for name, b := range files {

@@ -34,11 +34,13 @@ func TestWrongSites(t *testing.T) {
 		return tree
 	}
 	for want, change := range map[string]func(fstest.MapFS){
-		"":                          func(fstest.MapFS) {},
+		"":                          func(f fstest.MapFS) { f["docs/faq.md"].Data = []byte("[a](" + repository + "docs/check.md#part)") },
 		"in no section":             func(f fstest.MapFS) { f["docs/new.md"] = &fstest.MapFile{} },
 		"docs/faq.md":               func(f fstest.MapFS) { delete(f, "docs/faq.md") },
 		"which is not on the site":  func(f fstest.MapFS) { f["docs/faq.md"].Data = []byte("[a](none.md)") },
 		"a part that is not there":  func(f fstest.MapFS) { f["docs/faq.md"].Data = []byte("[a](check.md#none)") },
+		"does not list":             func(f fstest.MapFS) { f["docs/faq.md"].Data = []byte("[a](https://example.com/#a)") },
+		"is not in the repository":  func(f fstest.MapFS) { f["docs/faq.md"].Data = []byte("[a](" + repository + "none.go)") },
 		"links to ../docs/none.png": func(f fstest.MapFS) { f["docs/faq.md"].Data = []byte("![a](none.png)") },
 	} {
 		tree := good()
@@ -47,7 +49,7 @@ func TestWrongSites(t *testing.T) {
 		if err == nil {
 			var files map[string][]byte
 			if files, err = s.render(); err == nil {
-				err = check(files)
+				err = check(tree, files)
 			}
 		}
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
