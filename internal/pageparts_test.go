@@ -22,7 +22,7 @@ func withMadeParts(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	makers := map[string]func(*testing.T) string{"exit codes": exitCodes, "metrics": metrics, "alerts": alerts}
+	makers := map[string]func(*testing.T) string{"exit codes": exitCodes, "metrics": metrics, "alerts": alerts, "cronjob": cronJob}
 	n := 0
 	out := madePart.ReplaceAllStringFunc(string(page), func(part string) string {
 		m := madePart.FindStringSubmatch(part)
@@ -71,6 +71,16 @@ func exitCodes(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", command, strings.Join(row, " | "))
 	}
 	return b.String()
+}
+
+// cronJob is the manifest, as it can be pasted.
+func cronJob(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../deploy/cronjob.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "```yaml\n" + string(text) + "```\n"
 }
 
 // alerts are those of the chart; the comment above one says when it fires.

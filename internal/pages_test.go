@@ -28,7 +28,7 @@ func TestPages(t *testing.T) {
 		"crds.md":  "# Custom resources\n\n<!-- Made from the CRDs by make gen. -->\n\nCluster-wide objects of the group `plumbline.dev`, version `v1alpha1`. `kubectl explain findings.status` shows the same. [controller.md](controller.md) says what they are for.\n" + crds(t),
 		"rbac.md":  "# Permissions\n\n<!-- Made from the chart, with every option on, by make gen. -->\n\nWhich of them you need: [agent.md](agent.md#permissions), [repair.md](repair.md#permissions), [controller.md](controller.md). Admission policies limit them further.\n" + roles(t),
 	}
-	for _, name := range []string{"check.md", "monitoring.md"} {
+	for _, name := range []string{"check.md", "ci.md", "monitoring.md"} {
 		pages[name] = withMadeParts(t, name)
 	}
 	for name, want := range pages {
