@@ -4,7 +4,10 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"plumbline.dev/plumbline/internal/repair/change"
 )
@@ -42,5 +45,35 @@ func TestRailsAgree(t *testing.T) {
 		if m := allowed.FindSubmatch(b); m == nil || string(m[1]) != strconv.Itoa(change.MaxTaken) {
 			t.Errorf("%s allows %q, a step takes up to %d", file, m, change.MaxTaken)
 		}
+	}
+}
+
+// Helm keeps the CRDs, and with them what people wrote (docs/install.md). They are there only with the controller.
+func TestCRDsAreKept(t *testing.T) {
+	t.Parallel()
+	kept := 0
+	for doc := range strings.SplitSeq(manifests(t), "\n---\n") {
+		var o struct {
+			Kind     string
+			Metadata struct {
+				Name        string
+				Annotations map[string]string
+			}
+		}
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		if kept++; o.Metadata.Annotations["helm.sh/resource-policy"] != "keep" {
+			t.Errorf("helm uninstall removes %s", o.Metadata.Name)
+		}
+	}
+	if kept != 3 {
+		t.Errorf("%d CRDs", kept)
+	}
+	if b, err := os.ReadFile("../deploy/agent.yaml"); err != nil || strings.Contains(string(b), "kind: CustomResourceDefinition") {
+		t.Errorf("CRDs without the controller, or %v", err)
 	}
 }
