@@ -43,8 +43,8 @@ func (f *Fleet) Guards(ctx context.Context, nodes []string) (all map[string]Guar
 
 // A GuardCall is one entry of the guard in a node's event log.
 type GuardCall struct {
-	Node string     `json:"node"`
-	At   time.Time  `json:"at"` // when it was answered, by the node's clock
+	Node string     `json:"node"` // of the agent
+	At   time.Time  `json:"at"`   // when it was answered, by the node's clock
 	Verb guard.Verb `json:"verb"`
 	guard.Event
 }

@@ -9,23 +9,23 @@ import (
 // never holds a configuration, nor arguments other than those that identify the call.
 type Event struct {
 	Key
-	Namespace string         `json:"namespace,omitempty"`
-	Pod       string         `json:"pod,omitempty"`
-	UID       string         `json:"uid,omitempty"`
-	Delegate  string         `json:"delegate"`
+	Namespace string         `json:"namespace,omitempty"` // of the pod
+	Pod       string         `json:"pod,omitempty"`       // that the call names
+	UID       string         `json:"uid,omitempty"`       // of the pod
+	Delegate  string         `json:"delegate"`            // type of the wrapped plugin
 	Mode      Mode           `json:"mode"`
-	Rule      int            `json:"rule,omitempty"`
-	Late      bool           `json:"late,omitempty"`
-	Keyed     Keying         `json:"keyed,omitempty"`  // how the delegate finds objects, if that mattered
-	Lost      []string       `json:"lost,omitempty"`   // what the newest owner of the name lost by another sandbox's DEL
-	Says      string         `json:"says,omitempty"`   // the reason of the decision
-	Did       []string       `json:"did,omitempty"`    // what the guard did beside the delegate's call
-	Called    bool           `json:"called,omitempty"` // the delegate was called
-	Took      int64          `json:"took"`             // milliseconds
-	Code      int            `json:"code,omitempty"`   // exit code
-	Error     string         `json:"error,omitempty"`
-	IPs       []netip.Prefix `json:"ips,omitempty"`
-	Device    string         `json:"device,omitempty"`
+	Rule      int            `json:"rule,omitempty"`    // by which it was decided: docs/guard.md
+	Late      bool           `json:"late,omitempty"`    // a newer sandbox has the name already
+	Keyed     Keying         `json:"keyed,omitempty"`   // how the delegate finds objects, if that mattered
+	Lost      []string       `json:"lost,omitempty"`    // what the newest owner of the name lost by another sandbox's DEL
+	Says      string         `json:"says,omitempty"`    // the reason of the decision
+	Did       []string       `json:"did,omitempty"`     // what the guard did beside the delegate's call
+	Called    bool           `json:"called,omitempty"`  // the delegate was called
+	Took      int64          `json:"took"`              // milliseconds
+	Code      int            `json:"code,omitempty"`    // exit code
+	Error     string         `json:"error,omitempty"`   // of the call
+	IPs       []netip.Prefix `json:"ips,omitempty"`     // that an ADD assigned
+	Device    string         `json:"device,omitempty"`  // on the host
 	Trouble   []string       `json:"trouble,omitempty"` // errors of the guard itself
 }
 

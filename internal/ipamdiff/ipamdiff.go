@@ -23,14 +23,14 @@ const (
 
 // An Owner is whom an address is allocated to.
 type Owner struct {
-	Name   string `json:"name,omitempty"` // NAMESPACE/POD, or what else it is; empty: free
-	Node   string `json:"node,omitempty"`
-	Handle string `json:"handle,omitempty"`
+	Name   string `json:"name,omitempty"`   // NAMESPACE/POD, or what else it is; empty: free
+	Node   string `json:"node,omitempty"`   // of the pod
+	Handle string `json:"handle,omitempty"` // Calico's ID of the owner
 }
 
 // An Address is one that differs.
 type Address struct {
-	IP   netip.Addr `json:"ip"`
+	IP   netip.Addr `json:"ip"` // the address
 	What What       `json:"what"`
 	Was  Owner      `json:"was"`
 	Is   Owner      `json:"is"`
@@ -38,10 +38,10 @@ type Address struct {
 
 // A Block is one that differs in whose it is.
 type Block struct {
-	CIDR netip.Prefix `json:"cidr"`
+	CIDR netip.Prefix `json:"cidr"` // the block
 	What What         `json:"what"`
 	Was  string       `json:"was,omitempty"` // node
-	Is   string       `json:"is,omitempty"`
+	Is   string       `json:"is,omitempty"`  // node, now
 }
 
 // A Diff is what differs, in the order of addresses, and what could not be compared.

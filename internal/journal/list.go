@@ -22,16 +22,16 @@ const maxPlans = 10_000
 
 // A Summary is one line of the history. For a broken journal it has what could be read.
 type Summary struct {
-	Plan    string      `json:"plan"`
+	Plan    string      `json:"plan"` // its ID
 	State   State       `json:"state"`
 	Why     string      `json:"why,omitempty"` // why it stopped or is broken
-	Made    time.Time   `json:"made,omitzero"`
+	Made    time.Time   `json:"made,omitzero"` // when the plan was made
 	Last    time.Time   `json:"last,omitzero"` // time of the last entry
 	Risk    change.Risk `json:"risk,omitempty"`
-	Undoes  string      `json:"undoes,omitempty"`
+	Undoes  string      `json:"undoes,omitempty"`  // the plan that it reverts
 	Targets []string    `json:"targets,omitempty"` // keys of findings
-	Steps   int         `json:"steps"`
-	Tried   int         `json:"tried"` // steps with an entry
+	Steps   int         `json:"steps"`             // of the plan
+	Tried   int         `json:"tried"`             // steps with an entry
 }
 
 // List gives the journals of a cluster, the newest plan first; those without a time come last.

@@ -26,12 +26,12 @@ const (
 // the part that the step changes, never a whole object.
 type Entry struct {
 	At       model.Time      `json:"at"`
-	Step     int             `json:"step"`
+	Step     int             `json:"step"`           // of the plan; -1: the whole plan, -2: the whole undo
 	Undo     bool            `json:"undo,omitempty"` // the step belongs to an undo
 	Outcome  Outcome         `json:"outcome"`
-	Why      string          `json:"why,omitempty"`
-	For      []string        `json:"for,omitempty"` // findings that this write served; the step's other findings were dropped
-	UID      string          `json:"uid,omitempty"`
+	Why      string          `json:"why,omitempty"`      // in words
+	For      []string        `json:"for,omitempty"`      // findings that this write served; the step's other findings were dropped
+	UID      string          `json:"uid,omitempty"`      // of the changed object
 	Revision string          `json:"revision,omitempty"` // of an Intent: before the write; of Done: after it
 	Was      json.RawMessage `json:"was,omitempty"`      // the changed part before the write: enough for Undo
 	Now      json.RawMessage `json:"now,omitempty"`      // the changed part after the write

@@ -17,13 +17,13 @@ const Schema = 2
 
 // A Plan is what the user reads, saves and applies. Plans come from files: call Valid before use.
 type Plan struct {
-	Schema       int        `json:"schema"`
-	ID           string     `json:"id"`
-	Cluster      string     `json:"cluster"` // GUID of the cluster that it is for
-	Undoes       string     `json:"undoes,omitempty"`
-	Rebuild      bool       `json:"rebuild,omitempty"`
-	Made         model.Time `json:"made"` // by the API server's clock
-	Version      string     `json:"version,omitempty"`
+	Schema       int        `json:"schema"`                 // version of this format
+	ID           string     `json:"id"`                     // as history, apply --resume and undo take it
+	Cluster      string     `json:"cluster"`                // GUID of the cluster that it is for
+	Undoes       string     `json:"undoes,omitempty"`       // the plan that it reverts
+	Rebuild      bool       `json:"rebuild,omitempty"`      // made by plan --rebuild
+	Made         model.Time `json:"made"`                   // by the API server's clock
+	Version      string     `json:"version,omitempty"`      // of Plumbline
 	KubeRevision string     `json:"kubeRevision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored
 	EtcdRevision string     `json:"etcdRevision,omitempty"` // newest revision of Calico's etcd, likewise
 	Nodes        []string   `json:"nodes,omitempty"`        // all nodes when the plan was made, if a proof has All
@@ -37,14 +37,14 @@ type Plan struct {
 
 // Accepted is a version of Calico that is not tested for repair, and why the user accepts it.
 type Accepted struct {
-	Version string `json:"version"`
-	Reason  string `json:"reason"`
+	Version string `json:"version"` // of Calico
+	Reason  string `json:"reason"`  // in the words of the user
 }
 
 // A Target is one finding that the plan repairs.
 type Target struct {
 	Finding  string             `json:"finding"` // its key
-	Summary  string             `json:"summary"`
+	Summary  string             `json:"summary"` // of the finding
 	Evidence []finding.Evidence `json:"evidence,omitempty"`
 	Risk     change.Risk        `json:"risk"`
 	Proof    change.Proof       `json:"proof"`              // what must be verified before every write for it, and after the last
@@ -56,8 +56,8 @@ type Target struct {
 
 // A Refusal is a finding that the plan does not repair, and why. planner.Make fills in Finding.
 type Refusal struct {
-	Finding string `json:"finding"`
-	Why     string `json:"why"`
+	Finding string `json:"finding"`          // its key
+	Why     string `json:"why"`              // in words
 	Advice  string `json:"advice,omitempty"` // what the user can do
 }
 

@@ -5,11 +5,11 @@ import "fmt"
 // An Account is what was read and understood of logs, and what was not: nothing is known of the
 // rest, so nothing may be concluded from it.
 type Account struct {
-	Files      int `json:"files"`
-	Skipped    int `json:"skippedFiles"` // not read, or not completely
-	Lines      int `json:"lines"`
-	Understood int `json:"understoodLines"`
-	Unknown    int `json:"unknownLines"`
+	Files      int `json:"files"`           // also those that were not read
+	Skipped    int `json:"skippedFiles"`    // not read, or not completely
+	Lines      int `json:"lines"`           // of all files
+	Understood int `json:"understoodLines"` // of a known form and component
+	Unknown    int `json:"unknownLines"`    // of no known form
 
 	worst *File // the file with most unknown lines
 	gaps  bool

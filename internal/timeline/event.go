@@ -16,7 +16,7 @@ type Place struct {
 // An Event is what one log line reports. Fields that the line does not have are empty; package
 // parse fills in what other lines of the same CNI call show.
 type Event struct {
-	At        time.Time  `json:"at"`
+	At        time.Time  `json:"at"` // when it happened
 	Kind      Kind       `json:"kind"`
 	Source    string     `json:"source"`              // kubelet, containerd, crio, dockerd, cni, ipam, felix, controllers, events, audit, eventlog
 	Node      string     `json:"node,omitempty"`      // where it happened, if known
@@ -24,11 +24,11 @@ type Event struct {
 	UID       string     `json:"uid,omitempty"`       // of the pod
 	Sandbox   string     `json:"sandbox,omitempty"`   // container ID, as long as the line has it
 	Container string     `json:"container,omitempty"` // ID of a container of the pod
-	Address   netip.Addr `json:"address,omitzero"`
-	Device    string     `json:"device,omitempty"` // on the host
-	Object    string     `json:"object,omitempty"` // handle, endpoint, block or mount: see Kind
-	Note      string     `json:"note,omitempty"`   // the component's own words, without secrets, at most MaxNote bytes
-	Count     int        `json:"count,omitempty"`  // how often, where one line stands for many
+	Address   netip.Addr `json:"address,omitzero"`    // that it is about
+	Device    string     `json:"device,omitempty"`    // on the host
+	Object    string     `json:"object,omitempty"`    // handle, endpoint, block or mount: see Kind
+	Note      string     `json:"note,omitempty"`      // the component's own words, without secrets, at most MaxNote bytes
+	Count     int        `json:"count,omitempty"`     // how often, where one line stands for many
 	Place     Place      `json:"-"`
 	Zone      ZoneBy     `json:"-"` // how the zone of At is known
 }
@@ -50,9 +50,9 @@ const MaxNote = 512
 
 // A File is one log file, and what had to be guessed about it.
 type File struct {
-	Name    string      `json:"name"`
-	Lines   uint32      `json:"lines"`
-	Bytes   int64       `json:"bytes"`
+	Name    string      `json:"name"`              // of the file
+	Lines   uint32      `json:"lines"`             // that were read
+	Bytes   int64       `json:"bytes"`             // that were read
 	Node    string      `json:"node,omitempty"`    // the node it is from, for lines that do not name one
 	East    int         `json:"east,omitempty"`    // seconds east of UTC, of its timestamps without a zone
 	Zones   []ZoneSince `json:"-"`                 // zones of its own timestamps, if they change or nothing else shows one

@@ -39,17 +39,17 @@ const (
 type Verdict struct {
 	Cause     Cause      `json:"cause"`
 	Certainty Certainty  `json:"certainty"`
-	Pod       string     `json:"pod,omitempty"`
-	Pods      []string   `json:"pods,omitempty"` // all of them, where it is about several
-	Node      string     `json:"node,omitempty"`
-	At        time.Time  `json:"at,omitzero"`       // when it happened, or began
-	Until     time.Time  `json:"until,omitzero"`    // the last time, for what lasts or is repeated
-	Count     int        `json:"count,omitempty"`   // how often
-	Culprit   string     `json:"culprit,omitempty"` // sandbox whose DEL it was, or that is not deleted
-	Victim    string     `json:"victim,omitempty"`  // sandbox that lost something
-	Lost      []string   `json:"lost,omitempty"`    // endpoint, handle, address
-	Was       netip.Addr `json:"was,omitzero"`
-	Is        netip.Addr `json:"is,omitzero"`
+	Pod       string     `json:"pod,omitempty"`      // NAMESPACE/NAME
+	Pods      []string   `json:"pods,omitempty"`     // all of them, where it is about several
+	Node      string     `json:"node,omitempty"`     // on which it happened
+	At        time.Time  `json:"at,omitzero"`        // when it happened, or began
+	Until     time.Time  `json:"until,omitzero"`     // the last time, for what lasts or is repeated
+	Count     int        `json:"count,omitempty"`    // how often
+	Culprit   string     `json:"culprit,omitempty"`  // sandbox whose DEL it was, or that is not deleted
+	Victim    string     `json:"victim,omitempty"`   // sandbox that lost something
+	Lost      []string   `json:"lost,omitempty"`     // endpoint, handle, address
+	Was       netip.Addr `json:"was,omitzero"`       // address, before
+	Is        netip.Addr `json:"is,omitzero"`        // address, after
 	Error     string     `json:"error,omitempty"`    // the component's message
 	Says      string     `json:"says"`               // one line of text
 	NotShown  []string   `json:"notShown,omitempty"` // what these lines cannot show
@@ -58,13 +58,13 @@ type Verdict struct {
 
 // A Sandbox is one sandbox of a pod name.
 type Sandbox struct {
-	ID        string       `json:"id"` // the longest form that any line has
-	Node      string       `json:"node,omitempty"`
-	UID       string       `json:"uid,omitempty"`
-	Addresses []netip.Addr `json:"addresses,omitempty"`
-	Device    string       `json:"device,omitempty"`
-	Added     time.Time    `json:"added,omitzero"`   // when its ADD ended
-	Deleted   time.Time    `json:"deleted,omitzero"` // when its first successful DEL ended
+	ID        string       `json:"id"`                  // the longest form that any line has
+	Node      string       `json:"node,omitempty"`      // on which it is
+	UID       string       `json:"uid,omitempty"`       // of its pod
+	Addresses []netip.Addr `json:"addresses,omitempty"` // that it got
+	Device    string       `json:"device,omitempty"`    // on the host
+	Added     time.Time    `json:"added,omitzero"`      // when its ADD ended
+	Deleted   time.Time    `json:"deleted,omitzero"`    // when its first successful DEL ended
 }
 
 // A Story is everything that the lines show of one pod name: every sandbox that it had, on all

@@ -22,9 +22,9 @@ type FleetReport struct {
 
 // A FleetCluster is one of them: its report, or why there is none.
 type FleetCluster struct {
-	Context string               `json:"context"`
+	Context string               `json:"context"`          // of the kubeconfig
 	SameAs  string               `json:"sameAs,omitempty"` // an earlier context of the same cluster
-	Error   string               `json:"error,omitempty"`
+	Error   string               `json:"error,omitempty"`  // why there is no report
 	Report  *cluster.CheckReport `json:"report,omitempty"`
 }
 

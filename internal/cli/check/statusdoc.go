@@ -18,13 +18,13 @@ type statusReport struct {
 	// What was not read is not there.
 	Ready           *bool         `json:"ready,omitempty"`           // false: Calico's datastore is locked, and no pod can start or stop
 	LeakGracePeriod *int64        `json:"leakGracePeriod,omitempty"` // of the IPAM garbage collector, in seconds; 0: it is off
-	Pods            *int          `json:"pods,omitempty"`
-	Nodes           *int          `json:"nodes,omitempty"`
-	Blocks          *int          `json:"blocks,omitempty"`
-	Handles         *int          `json:"handles,omitempty"`
-	Endpoints       *int          `json:"endpoints,omitempty"` // also not of clusters where they are part of the pods
-	Agents          *agentsStatus `json:"agents,omitempty"`    // also not if none is installed
-	Guard           string        `json:"guard,omitempty"`
+	Pods            *int          `json:"pods,omitempty"`            // that were read
+	Nodes           *int          `json:"nodes,omitempty"`           // that were read
+	Blocks          *int          `json:"blocks,omitempty"`          // of IPAM
+	Handles         *int          `json:"handles,omitempty"`         // of IPAM
+	Endpoints       *int          `json:"endpoints,omitempty"`       // also not of clusters where they are part of the pods
+	Agents          *agentsStatus `json:"agents,omitempty"`          // also not if none is installed
+	Guard           string        `json:"guard,omitempty"`           // one line about the guards of all nodes
 	Pools           []poolStatus  `json:"pools,omitempty"`
 	Encrypted       int           `json:"encrypted"`  // nodes that have an address for WireGuard
 	NotChecked      []string      `json:"notChecked"` // what could not be read, and why
@@ -32,19 +32,19 @@ type statusReport struct {
 
 // An agentsStatus says how many agents answer.
 type agentsStatus struct {
-	Answer int `json:"answer"`
-	Nodes  int `json:"nodes"`
+	Answer int `json:"answer"` // agents that did
+	Nodes  int `json:"nodes"`  // whose agents were asked
 }
 
 // A poolStatus is a pool and how much of it is in use.
 type poolStatus struct {
-	Name          string       `json:"name"`
-	CIDR          netip.Prefix `json:"cidr"`
-	Encapsulation string       `json:"encapsulation,omitempty"`
-	Disabled      bool         `json:"disabled,omitempty"`
-	Size          int          `json:"size"`           // addresses; at most 1073741824 are counted
-	Held          *int         `json:"held,omitempty"` // addresses that are allocated
-	Blocks        *int         `json:"blocks,omitempty"`
+	Name          string       `json:"name"`                    // of the pool
+	CIDR          netip.Prefix `json:"cidr"`                    // of the pool
+	Encapsulation string       `json:"encapsulation,omitempty"` // VXLAN or IPIP; empty: none
+	Disabled      bool         `json:"disabled,omitempty"`      // no new addresses are assigned
+	Size          int          `json:"size"`                    // addresses; at most 1073741824 are counted
+	Held          *int         `json:"held,omitempty"`          // addresses that are allocated
+	Blocks        *int         `json:"blocks,omitempty"`        // that nodes have of it
 }
 
 func statusOf(r *audit.Report, guard string) statusReport {

@@ -29,8 +29,8 @@ type end struct {
 
 // A hop is a step of the way of packets from one pod to another.
 type hop struct {
-	At     string `json:"at"`
-	Says   string `json:"says"`
+	At     string `json:"at"`               // pod, node, or way between nodes
+	Says   string `json:"says"`             // what packets meet there
 	Broken string `json:"broken,omitempty"` // why packets do not get further
 	Unread string `json:"unread,omitempty"` // what was not checked here
 }
@@ -39,8 +39,8 @@ type hop struct {
 type wayDocument struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	From       string `json:"from"`
-	To         string `json:"to"`
+	From       string `json:"from"` // NAMESPACE/NAME
+	To         string `json:"to"`   // NAMESPACE/NAME
 	Hops       []hop  `json:"hops"`
 }
 

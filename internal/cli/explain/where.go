@@ -16,8 +16,8 @@ import (
 
 // A hit is one place where something was found.
 type hit struct {
-	Node string `json:"node"`
-	What string `json:"what"`
+	Node string `json:"node"`          // on which it is
+	What string `json:"what"`          // it is, in words
 	Pod  string `json:"pod,omitempty"` // NAMESPACE/NAME
 }
 
@@ -25,8 +25,8 @@ type hit struct {
 type lookup struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
-	Of         string   `json:"of"`
-	Name       string   `json:"name"`
+	Of         string   `json:"of"`   // device, mac, sandbox, pid or volume
+	Name       string   `json:"name"` // that was looked for
 	Found      []hit    `json:"found"`
 	Answered   int      `json:"answered"`         // nodes
 	Silent     []string `json:"silent,omitempty"` // nodes of which not everything could be read

@@ -15,7 +15,7 @@ import (
 
 // A namedCall is a call with the name by which it is asked for.
 type namedCall struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // as guard explain takes it
 	cluster.GuardCall
 }
 

@@ -17,18 +17,18 @@ import (
 type explanation struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
-	About      string          `json:"about"`
+	About      string          `json:"about"` // what was asked for
 	Calls      []explainedCall `json:"calls"`
-	NotChecked []string        `json:"notChecked"`
+	NotChecked []string        `json:"notChecked"` // what is not known, and why
 }
 
 // An explainedCall is a call, its rule in words, and what the plugin would have done alone.
 type explainedCall struct {
 	namedCall
-	Title string `json:"title"`
-	Does  string `json:"does"`
-	Why   string `json:"why"`
-	Alone string `json:"alone"`
+	Title string `json:"title"` // of the rule
+	Does  string `json:"does"`  // what the rule does
+	Why   string `json:"why"`   // why there is this rule
+	Alone string `json:"alone"` // what Calico's plugin would have done without the guard
 }
 
 var (

@@ -46,7 +46,7 @@ type history struct {
 type planHistory struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
-	Plan       string         `json:"plan"`
+	Plan       string         `json:"plan"` // its ID
 	Entries    []repair.Entry `json:"entries"`
 	Broken     string         `json:"broken,omitempty"` // why the journal could not be read to its end
 }

@@ -10,7 +10,7 @@ import (
 type report struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
-	About      string  `json:"about"`
+	About      string  `json:"about"` // what was asked for
 	Stories    []story `json:"stories"`
 	// Account says what was read and understood: the stories are told from that only.
 	Account timeline.Account `json:"account"`
@@ -20,23 +20,23 @@ type report struct {
 
 // A story is all that is known of one pod's name.
 type story struct {
-	Pod       string             `json:"pod"`
+	Pod       string             `json:"pod"` // NAMESPACE/NAME
 	Sandboxes []timeline.Sandbox `json:"sandboxes"`
 	Verdicts  []verdict          `json:"verdicts"`
-	NotShown  []string           `json:"notShown"`
+	NotShown  []string           `json:"notShown"` // what the lines do not show
 	Events    []event            `json:"events"`
 }
 
 // A verdict carries the lines that it rests on, as file:line.
 type verdict struct {
 	timeline.Verdict
-	Lines []string `json:"lines"`
+	Lines []string `json:"lines"` // that it rests on: FILE:LINE
 }
 
 // An event carries the lines that tell it, as file:line.
 type event struct {
 	timeline.Event
-	Lines []string `json:"lines"`
+	Lines []string `json:"lines"` // that tell it: FILE:LINE
 }
 
 // document gives the document of stories.

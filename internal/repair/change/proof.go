@@ -24,7 +24,7 @@ type Proof struct {
 // has none of Gone and Absent. A node that does not answer, or answers incompletely, proves
 // nothing.
 type NotInUse struct {
-	IPs        []netip.Addr `json:"ips,omitempty"`
+	IPs        []netip.Addr `json:"ips,omitempty"`        // addresses that nothing may use
 	Containers []string     `json:"containers,omitempty"` // sandbox IDs
 	Except     []string     `json:"except,omitempty"`     // sandboxes that may use IPs: an undo gives the addresses back to them. Must be empty if an address is released
 	Nodes      []string     `json:"nodes,omitempty"`      // whose agents must verify; with All: in addition to all known nodes

@@ -11,9 +11,9 @@ import (
 // finished. Else the pod must not have an address of Not in status or annotation, must not
 // have UID if that is set, and must not exist if neither is set.
 type PodIs struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid,omitempty"`
+	Namespace string `json:"namespace"`     // of the pod
+	Name      string `json:"name"`          // of the pod
+	UID       string `json:"uid,omitempty"` // that the pod must not have
 	// Not are addresses that a pod of that name must not have.
 	Not []netip.Addr `json:"not,omitempty"`
 }

@@ -14,13 +14,13 @@ import (
 // and the agent on Node verifies that its sandbox is ready, belongs to this pod and has
 // exactly these addresses, and that no CNI call for it is in progress.
 type RunningPod struct {
-	Namespace string       `json:"namespace"`
-	Pod       string       `json:"pod"`
-	UID       string       `json:"uid"`
+	Namespace string       `json:"namespace"`        // of the pod
+	Pod       string       `json:"pod"`              // its name
+	UID       string       `json:"uid"`              // of the pod
 	Static    string       `json:"static,omitempty"` // UID in its sandbox, if it is a static pod
-	Node      string       `json:"node"`
-	Container string       `json:"container"` // sandbox ID
-	IPs       []netip.Addr `json:"ips"`
+	Node      string       `json:"node"`             // on which it runs
+	Container string       `json:"container"`        // sandbox ID
+	IPs       []netip.Addr `json:"ips"`              // that it has
 	Device    string       `json:"device,omitempty"` // host veth of the pod
 	Among     bool         `json:"-"`                // it may have other addresses too
 }
