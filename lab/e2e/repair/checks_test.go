@@ -21,7 +21,6 @@ type hook = func(context.Context, *stage.Stage) error
 var checks = map[string]func(r *stage.Repair) (before, after hook){
 	"late-del":         lateDel,
 	"leaked-endpoints": leakedEndpoints,
-	"ipam-drift":       ipamDrift,
 	"shared-address":   sharedAddress,
 	"stale-nodename":   staleNodename,
 }
@@ -150,12 +149,6 @@ func rename(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	return node.WriteFile(path, strings.ReplaceAll(string(text), "node2", node.Name))
-}
-
-// ipamDrift: overlapping blocks are not repaired. Both are empty in the end.
-func ipamDrift(r *stage.Repair) (before, after hook) {
-	r.Left = []string{"PL1005/"}
-	return nil, nil
 }
 
 // sharedAddress: one pod keeps the address and its connections; the controllers recreate
