@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// metrics are those that the controller makes with internal/metrics: name, labels and help are literals there.
-func metrics(t *testing.T) string {
+// metricsOf are those that a package makes with internal/metrics: name, labels and help are literals there.
+func metricsOf(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := filepath.Glob("controller/*.go")
+	files, err := filepath.Glob(dir + "/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +39,14 @@ func metrics(t *testing.T) string {
 	return "| metric | what |\n|---|---|\n" + strings.Join(rows, "")
 }
 
-// metricRow is what a call of metrics.NewGauge or NewHistogram says; empty for anything else.
+// metricRow is what a call of metrics.NewGauge, NewCounter or NewHistogram says; empty for anything else.
 func metricRow(n ast.Node) string {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
 		return ""
 	}
 	of, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || of.Sel.Name != "NewGauge" && of.Sel.Name != "NewHistogram" {
+	if !ok || !slices.Contains([]string{"NewGauge", "NewCounter", "NewHistogram"}, of.Sel.Name) {
 		return ""
 	}
 	var words []string

@@ -22,7 +22,11 @@ func withMadeParts(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	makers := map[string]func(*testing.T) string{"exit codes": exitCodes, "metrics": metrics, "alerts": alerts, "cronjob": cronJob}
+	makers := map[string]func(*testing.T) string{
+		"exit codes": exitCodes, "alerts": alerts, "cronjob": cronJob,
+		"metrics of the controller": func(t *testing.T) string { return metricsOf(t, "controller") },
+		"metrics of agents":         func(t *testing.T) string { return metricsOf(t, "agent/server") },
+	}
 	n := 0
 	out := madePart.ReplaceAllStringFunc(string(page), func(part string) string {
 		m := madePart.FindStringSubmatch(part)
