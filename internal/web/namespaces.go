@@ -73,8 +73,8 @@ func names(text string, of, others map[string]bool) bool {
 			i++
 		}
 		word := text[from:i]
-		joined := from > 0 && end == from-1 && strings.IndexByte("/.", text[from-1]) >= 0
-		if of[word] && !(joined && others[before]) && (word != "default" || asNamespace(text, from, i)) {
+		ofOther := from > 0 && end == from-1 && strings.IndexByte("/.", text[from-1]) >= 0 && others[before]
+		if of[word] && !ofOther && (word != "default" || asNamespace(text, from, i)) {
 			return true
 		}
 		before, end = word, i

@@ -33,7 +33,7 @@ func (l *look) grid() (out []nodeState) {
 			}
 		}
 	}
-	unread := l.Report.Unread([]string{"kubernetes", "calico"})
+	unread := l.Unread([]string{"kubernetes", "calico"})
 	for i := range l.View.Snapshot().Nodes {
 		node := &l.View.Snapshot().Nodes[i]
 		s := nodeState{Name: node.Name, Class: string(worst[node.Name]), Count: n[node.Name], Unread: !l.read(node.Name)}
