@@ -13,7 +13,7 @@ import (
 )
 
 // markdown writes the pages of codes, which are ours, as HTML. Markup in them is left out.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table))
+var markdown = goldmark.New(goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)))) // the policy refuses styles
 
 // code shows the page of a code; without one, all codes.
 func (l *look) code() (string, any, error) {

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,11 +16,16 @@ import (
 // The single files that commands write open from a directory, as somebody would who was sent one.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
+	demo := exec.CommandContext(t.Context(), *program, "demo")
+	demo.Dir = dir
+	if out, err := demo.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	bundle := filepath.Join(*bundles, "demo.tar.gz")
 	for name, args := range map[string][]string{
 		"check.html":    {"check", "--bundle", bundle},
 		"explain.html":  {"explain", "pod", "etcd1-0", "-n", "late-del", "--bundle", bundle},
-		"timeline.html": {"timeline", "pod", "etcd1-0", "-n", "late-del", "--logs", bundle},
+		"timeline.html": {"timeline", "pod", "etcd1-0", "-n", "late-del", "--logs", filepath.Join(dir, "plumbline-demo", "logs")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page, err := exec.CommandContext(t.Context(), *program, append(args, "-o", "html")...).Output()
@@ -33,7 +39,10 @@ func TestFiles(t *testing.T) {
 			base := "file://" + dir + "/"
 			for _, s := range screens {
 				s.set(t, ctx)
-				do(t, ctx, chromedp.Navigate(base+name), chromedp.WaitVisible("h1"))
+				do(t, ctx, chromedp.Navigate(base+name), chromedp.Poll(`document.readyState === "complete"`, nil))
+				if words := eval[int](t, ctx, `document.body.innerText.length`); words < 100 {
+					t.Errorf("%d letters", words)
+				}
 				if w := eval[int64](t, ctx, `document.documentElement.scrollWidth`); w > s.width && s.width > 500 {
 					t.Errorf("%s: %d wide", s.name, w)
 				}
@@ -54,9 +63,14 @@ func TestSite(t *testing.T) {
 	if *site == "" {
 		t.Fatal("-site names no directory: make site")
 	}
-	pages, err := filepath.Glob(filepath.Join(*site, "*.html"))
-	more, _ := filepath.Glob(filepath.Join(*site, "*", "*.html"))
-	if pages = append(pages, more...); err != nil || len(pages) < 50 {
+	var pages []string
+	err := filepath.WalkDir(*site, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".html") {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	if err != nil || len(pages) < 50 {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(*site)))

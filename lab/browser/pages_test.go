@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
@@ -89,7 +90,7 @@ func shoot(t *testing.T, ctx context.Context, name string) {
 	}
 	var png []byte
 	do(t, ctx, chromedp.FullScreenshot(&png, 100))
-	if err := os.WriteFile(filepath.Join(*out, name+".png"), png, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*out, name[:min(len(name), 120)]+".png"), png, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -139,12 +140,27 @@ func TestKeyboard(t *testing.T) {
 	do(t, ctx, chromedp.SendKeys("#find", "PL1001\r"), chromedp.WaitVisible("article.text")) // the driver types / although the page refuses it
 }
 
+// arrives waits until another page is there.
+func arrives(t *testing.T, ctx context.Context, address string) {
+	t.Helper()
+	at := ""
+	for range 50 {
+		if do(t, ctx, chromedp.Location(&at)); at == address {
+			do(t, ctx, chromedp.WaitVisible("#main"))
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("at %s, want %s", at, address)
+}
+
 // The keys of pages, and Tab: what has the focus is marked, and nothing takes it twice before all others had it.
 func TestTab(t *testing.T) {
 	ctx, _ := tab(t)
 	base := enter(t, ctx, ui(t, filepath.Join(*bundles, "route.tar.gz")))
 	for key, page := range map[string]string{"o": "", "f": "findings", "i": "map", "n": "nodes"} {
-		do(t, ctx, chromedp.Navigate(base+"codes"), chromedp.WaitVisible("#main"), chromedp.KeyEvent(key), chromedp.Poll(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", base+page), nil))
+		do(t, ctx, chromedp.Navigate(base+"code"), chromedp.Poll(`document.readyState === "complete"`, nil), chromedp.KeyEvent(key))
+		arrives(t, ctx, base+page)
 	}
 	for _, p := range paths(t, ctx, base) {
 		do(t, ctx, chromedp.Navigate(base+p), chromedp.WaitVisible("#main"))

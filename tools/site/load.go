@@ -16,6 +16,7 @@ type site struct {
 	pages map[string]*doc // by path in the repository
 	nav   []chapter
 	style string
+	icon  []byte
 }
 
 // A chapter is a section with its pages.
@@ -38,6 +39,9 @@ func load(tree fs.FS) (*site, error) {
 		return nil, err
 	}
 	s.style = string(style)
+	if s.icon, err = fs.ReadFile(tree, "internal/web/static/icon.svg"); err != nil {
+		return nil, err
+	}
 	for _, sec := range nav {
 		c := chapter{Title: sec.Title}
 		for _, p := range sec.Pages {

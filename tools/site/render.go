@@ -25,8 +25,9 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"fo
 
 // render gives the files of the site: a page for each document, and what documents link to.
 func (s *site) render() (map[string][]byte, error) {
-	files := map[string][]byte{"style.css": []byte(s.style + ownStyle)}
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	files := map[string][]byte{"style.css": []byte(s.style + ownStyle), "icon.svg": s.icon}
+	tables := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)) // the policy refuses styles
+	md := goldmark.New(goldmark.WithExtensions(tables, extension.Linkify, extension.Strikethrough, extension.TaskList), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	for _, c := range s.nav {
 		for _, d := range c.Docs {
 			tree := md.Parser().Parse(text.NewReader(d.text))

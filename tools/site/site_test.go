@@ -23,7 +23,7 @@ func TestSite(t *testing.T) {
 func TestWrongSites(t *testing.T) {
 	t.Parallel()
 	good := func() fstest.MapFS {
-		tree := fstest.MapFS{"internal/page/style.css": {}}
+		tree := fstest.MapFS{"internal/page/style.css": {}, "internal/web/static/icon.svg": {}}
 		for _, s := range nav {
 			for _, p := range s.Pages {
 				if !strings.HasSuffix(p, "/") {
