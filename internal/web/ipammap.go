@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
@@ -32,17 +33,35 @@ func (s *Site) mapData(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ip, err := netip.ParseAddr(r.URL.Query().Get("ip")); err == nil { // who has one address
-		l := s.look(r, j, serial)
-		says, block := l.recorded(ip)
-		b, err := json.Marshal(map[string]string{"ip": ip.String(), "says": plain.Line(plain.ShortIDs(says)), "block": block})
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		writeJSON(w, b)
+		says, block := s.look(r, j, serial).recorded(ip)
+		writeWords(w, map[string]string{"ip": ip.String(), "says": plain.Line(plain.ShortIDs(says)), "block": block})
+		return
+	}
+	if name := r.URL.Query().Get("pod"); name != "" {
+		writeWords(w, s.look(r, j, serial).whereabouts(name))
 		return
 	}
 	writeJSON(w, j.picture())
+}
+
+// whereabouts is the first address of a pod that is named as NAMESPACE/POD, or as POD where only one is called so.
+func (l *look) whereabouts(name string) map[string]string {
+	if page, _, pod := l.exactly(name); page != nil {
+		ns, short, ok := strings.Cut(pod, "/")
+		if p := l.View.PodByName(ns, short); ok && p != nil && len(p.IPs) > 0 {
+			return map[string]string{"pod": plain.Line(pod), "ip": p.IPs[0].String()}
+		}
+	}
+	return map[string]string{"says": "no pod with an address is called " + plain.Line(name) + ", or several are: NAMESPACE/POD"}
+}
+
+func writeWords(w http.ResponseWriter, words map[string]string) {
+	b, err := json.Marshal(words)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	writeJSON(w, b)
 }
 
 func writeJSON(w http.ResponseWriter, b []byte) {

@@ -61,6 +61,7 @@ func pages(r *audit.Report) []string {
 	s := r.View.Snapshot()
 	for i := range s.Pods {
 		at("/pod", "name", s.Pods[i].Namespace+"/"+s.Pods[i].Name)
+		at("/map.json", "pod", s.Pods[i].Namespace+"/"+s.Pods[i].Name)
 		for _, ip := range s.Pods[i].IPs {
 			at("/address", "ip", ip.String())
 			at("/map.json", "ip", ip.String())
@@ -164,6 +165,12 @@ func TestFilterTellsNothing(t *testing.T) {
 	}
 	if ask("web") != ask("wex") {
 		t.Errorf("%s\n%s", ask("web"), ask("wex"))
+	}
+	for _, pod := range []string{"web", "shop/web"} { // the map does not say where a pod is
+		_, shown, _ := get(t, h, "/map.json?pod="+pod)
+		if _, body, _ := get(t, none, "/map.json?pod="+pod); !strings.Contains(shown, `"ip"`) || strings.Contains(body, `"ip"`) {
+			t.Errorf("%s: %s to who sees all, %s to who sees nothing", pod, shown, body)
+		}
 	}
 }
 

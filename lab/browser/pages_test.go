@@ -187,6 +187,10 @@ func TestMapByKeys(t *testing.T) {
 		frames := eval[int](t, ctx, `Number(document.querySelector("canvas").dataset.frames)`)
 		do(t, ctx, chromedp.KeyEvent(key), chromedp.Poll(fmt.Sprintf(`Number(document.querySelector("canvas").dataset.frames) > %d`, frames), nil))
 	}
+	pod := eval[string](t, ctx, `fetch("map.json?pod=web").then(r => r.json()).then(a => a.ip || a.says)`)
+	do(t, ctx, chromedp.SendKeys("#goto", "shop/web\r"), chromedp.Poll(fmt.Sprintf(`document.getElementById("at").textContent.startsWith(%q)`, pod+" of shop/web"), nil))
+	do(t, ctx, chromedp.Focus("canvas"), chromedp.KeyEvent("\r"))
+	arrives(t, ctx, base+"address?ip="+pod)
 	for _, e := range saw.problems(base) {
 		t.Error(e)
 	}

@@ -4,7 +4,7 @@
   const box = document.getElementById("map"), canvas = box.querySelector("canvas"), at = document.getElementById("at"), field = document.getElementById("goto");
   const ctx = canvas.getContext("2d"), picture = document.createElement("canvas");
   const gap = 2, heading = 14;
-  let pools = [], blocks = [], nodes = [], width = 1, height = 1, scale = 1, x = 0, y = 0, queued = false, hover = null, cut = 0;
+  let pools = [], blocks = [], nodes = [], width = 1, height = 1, scale = 1, x = 0, y = 0, queued = false, hover = null, cut = 0, here = "";
   const unread = "unread" in box.dataset;
   box.hidden = false;
 
@@ -95,6 +95,18 @@
   }
   const addressOf = (b, i) => { const base = b.cidr.split("/")[0]; return text(number(base) + BigInt(i), base.includes(":")); };
 
+  // seek goes to an address or a block, to the first block of a node, or to the address of a pod, which the server knows.
+  function seek(what) {
+    what = what.trim();
+    if (!what || what.includes(":") || /^[\d./]+$/.test(what)) { if (what) go(what); return; }
+    const node = nodes.indexOf(what), first = node < 0 ? null : blocks.find(b => b.block.node === node);
+    if (first) { go(first.block.cidr); return; }
+    if (node >= 0) { at.textContent = "no block that is drawn is of node " + what; return; }
+    fetch("map.json?pod=" + encodeURIComponent(what)).then(r => r.json()).then(a => {
+      if (a.ip) { go(a.ip); at.textContent = a.ip + " of " + a.pod + " in " + at.textContent; } else at.textContent = a.says;
+    }).catch(() => { at.textContent = "it could not be asked for"; });
+  }
+
   function go(what) {
     const [ip, bits] = what.trim().split("/"), six = ip.includes(":");
     let n; try { n = number(ip); } catch { return; }
@@ -104,6 +116,7 @@
       scale = Math.max(8, Math.min(canvas.clientWidth, canvas.clientHeight) / (b.side * 2));
       x = canvas.clientWidth / 2 - (b.x + b.side / 2) * scale; y = canvas.clientHeight / 2 - (b.y + b.side / 2) * scale;
       const k = Number(i);
+      here = bits ? "" : ip;
       hover = bits ? { x: b.x, y: b.y, w: b.side } : { x: b.x + k % b.side, y: b.y + Math.floor(k / b.side), w: 1 };
       at.textContent = b.block.cidr + (b.block.node < 0 ? "" : " of " + nodes[b.block.node]);
       redraw(); return;
@@ -126,7 +139,7 @@
     clearTimeout(asked);
     if (!hit) { hover = null; at.textContent = ""; redraw(); return; }
     hover = { x: hit.b.x + hit.i % hit.b.side, y: hit.b.y + Math.floor(hit.i / hit.b.side), w: 1 }; redraw();
-    const ip = addressOf(hit.b.block, hit.i), where = ip + " in " + hit.b.block.cidr + (hit.b.block.node < 0 ? "" : " of " + nodes[hit.b.block.node]);
+    const ip = here = addressOf(hit.b.block, hit.i), where = ip + " in " + hit.b.block.cidr + (hit.b.block.node < 0 ? "" : " of " + nodes[hit.b.block.node]);
     at.textContent = where;
     asked = setTimeout(() => fetch("map.json?ip=" + encodeURIComponent(ip)).then(r => r.json()).then(a => { at.textContent = where + ": " + a.says; }).catch(() => {}), 120);
   }
@@ -152,11 +165,12 @@
     else if (e.key === "+" || e.key === "=") zoom(1.5, canvas.clientWidth / 2, canvas.clientHeight / 2);
     else if (e.key === "-") zoom(1 / 1.5, canvas.clientWidth / 2, canvas.clientHeight / 2);
     else if (e.key === "0") all();
+    else if (e.key === "Enter" && here) location.href = "address?ip=" + encodeURIComponent(here);
   });
   box.querySelectorAll("[data-zoom]").forEach(b => b.addEventListener("click", () => {
     if (b.dataset.zoom === "all") all(); else zoom(b.dataset.zoom === "in" ? 1.5 : 1 / 1.5, canvas.clientWidth / 2, canvas.clientHeight / 2);
   }));
-  field.addEventListener("change", () => go(field.value));
+  field.addEventListener("change", () => { seek(field.value); canvas.focus(); });
 
   function load(first) {
     fetch("map.json").then(r => r.json()).then(m => {
