@@ -14,7 +14,7 @@ import (
 const (
 	settles = 5 * time.Second
 	events  = 100
-	// what a finding may take beyond its settling time
+	// What a finding may take beyond its settling time.
 	beyond = 15 * time.Second
 )
 
