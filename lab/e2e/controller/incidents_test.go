@@ -76,7 +76,7 @@ func (w *witness) play(t *testing.T, sc stage.Scenario) {
 			return err
 		}
 		t.Logf("%s: %d findings are objects, with Events and firing alerts, %.1f s after it (settling %s; an object is written once a minute)", moment, len(want), time.Since(began).Seconds(), settle)
-		if sc.ByCause {
+		if sc.ByCause || sc.Name == "stale-nodename" { // whose repair begins on the node, by hand
 			return nil
 		}
 		return repaired(ctx, s, moment, want)
