@@ -29,6 +29,8 @@ func named(t *testing.T, lab string) {
 	outside.Must(t, "kubectl", "--name", lab, "wait", "--for=condition=Established", "--timeout=60s", "crd/findings.plumbline.dev")
 	apply(t, lab, finding)
 	outside.Must(t, "kubectl", "--name", lab, "patch", "finding", "pl2001.shop", "--subresource=status", "--type=merge", "-p", `{"status": {"count": 1, "samples": [{"subject": "shop/db-0"}]}}`)
+	// The controller that makes it does not run here.
+	apply(t, lab, `{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": "default"}}`)
 	for _, name := range []string{"db-0", "web-1"} {
 		apply(t, lab, fmt.Sprintf(pod, name))
 	}
