@@ -144,7 +144,9 @@ func (w *witness) tells(ctx context.Context, s *stage.Stage, moment string, want
 			return err
 		}
 		for name, f := range now {
-			about := func(w string) bool { return strings.HasPrefix(strings.ToLower(w), name[:strings.IndexByte(name, '-')]+"/") }
+			about := func(w string) bool {
+				return strings.HasPrefix(strings.ToLower(w), name[:strings.IndexByte(name, '-')]+"/")
+			}
 			if f.Status.State != "Confirmed" || !slices.ContainsFunc(want, about) { // an object may be a minute behind the alert
 				continue
 			}
