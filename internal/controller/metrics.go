@@ -29,9 +29,9 @@ var (
 	poolUse      = metrics.NewGauge("pool_addresses", "Addresses of a pool: used, leaked or free.", "pool", "state")
 	poolBlocks   = metrics.NewGauge("pool_blocks", "Blocks of a pool: used or free.", "pool", "state")
 	poolGrowth   = metrics.NewGauge("pool_growth_addresses_per_second", "How many addresses of a pool are allocated more each second, over a window.", "pool", "window")
-	poolEmpty    = metrics.NewGauge("pool_exhaustion_seconds", "When a pool has no free address any more if it grows on; none if it does not grow.", "pool")
+	poolEmpty    = metrics.NewGauge("pool_exhaustion_seconds", "Seconds until a pool has no free address any more if it grows on; none if it does not grow.", "pool")
 	poolRegained = metrics.NewGauge("pool_leaked_seconds", "How much later that would be without the leaked addresses.", "pool")
-	tokenExpiry  = metrics.NewGauge("cni_token_expiry_seconds", "When the first token of a node's CNI plugin ends.")
+	tokenExpiry  = metrics.NewGauge("cni_token_expiry_seconds", "Seconds until the first token of a node's CNI plugin ends.")
 )
 
 // numbers are what the metrics show. mu guards the fields below it.
