@@ -92,7 +92,7 @@ func (d *disturber) watch(ctx context.Context, long time.Duration) {
 	began := time.Now()
 	for d.looks++; time.Since(began) < long && ctx.Err() == nil; d.looks++ {
 		switch { // every five seconds
-		case d.looks%40 == 0:
+		case d.looks%100 == 0: // less often than the longest settling time: each leader waits anew for what is not confirmed yet
 			d.killLeader(ctx)
 		case d.looks%12 == 0:
 			d.killAgent(ctx)
