@@ -4,6 +4,7 @@ package nodeaddress
 import (
 	"context"
 	"strings"
+	"time"
 
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/stage"
@@ -74,7 +75,10 @@ func addressOf(ctx context.Context, s *stage.Stage, n *lab.Node) (string, error)
 	return strings.TrimSpace(out), err
 }
 
+// setAddress tries again where the kubelet writes its node at the same time.
 func setAddress(ctx context.Context, s *stage.Stage, n *lab.Node, ip string) error {
-	_, err := s.Calicoctl(ctx, "patch", "node", n.Name, "-p", `{"spec":{"bgp":{"ipv4Address":"`+ip+`"}}}`)
-	return err
+	return lab.Eventually(ctx, 10*time.Second, func(ctx context.Context) error {
+		_, err := s.Calicoctl(ctx, "patch", "node", n.Name, "-p", `{"spec":{"bgp":{"ipv4Address":"`+ip+`"}}}`)
+		return err
+	})
 }
