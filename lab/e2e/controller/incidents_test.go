@@ -53,7 +53,7 @@ func follow(t *testing.T, mode lab.Datastore, all []stage.Scenario) {
 	b := startOn(t, lab.Config{Nodes: nodes, Datastore: mode}, 0)
 	b.more = []string{"--settle", settle.String(), "--probes", probes}
 	b.run("controller-0")
-	w := &witness{monitor: newMonitor(b, briefly)}
+	w := &follower{monitor: newMonitor(b, briefly)}
 	for _, sc := range all {
 		if !t.Run(sc.Name, func(t *testing.T) { w.play(t, sc) }) {
 			t.Fatalf("%s left the cluster in an unknown state", sc.Name)
@@ -61,10 +61,10 @@ func follow(t *testing.T, mode lab.Datastore, all []stage.Scenario) {
 	}
 }
 
-// A witness compares what the controller says with what an incident is.
-type witness struct{ *monitor }
+// A follower compares what the controller says with what an incident is.
+type follower struct{ *monitor }
 
-func (w *witness) play(t *testing.T, sc stage.Scenario) {
+func (w *follower) play(t *testing.T, sc stage.Scenario) {
 	defer func(outer *testing.T) { w.t = outer }(w.t)
 	w.t = t
 	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: settle, Risk: "destructive", Left: sc.Left}
@@ -96,7 +96,7 @@ const written = 2 * time.Minute // settling, a minute between two writes of an o
 
 // tells waits until the findings are objects, each object has an Event, and its code an alert. Besides, an incident may show
 // more as it goes on; then check says it too, or that another finding explains it: an object stays until it is gone.
-func (w *witness) tells(ctx context.Context, s *stage.Stage, moment string, want []string, r *stage.Repair) error {
+func (w *follower) tells(ctx context.Context, s *stage.Stage, moment string, want []string, r *stage.Repair) error {
 	var now map[string]finding
 	err := lab.Eventually(ctx, written, func(ctx context.Context) (err error) {
 		if now, err = w.findings(ctx); err != nil {
@@ -190,7 +190,7 @@ func subjects(all map[string]finding) []string {
 }
 
 // resolved waits until no finding but those left is confirmed, and no alert of findings fires for others.
-func (w *witness) resolved(ctx context.Context, left []string) error {
+func (w *follower) resolved(ctx context.Context, left []string) error {
 	began := time.Now()
 	stays := func(code string) bool {
 		return slices.ContainsFunc(left, func(l string) bool { return strings.HasPrefix(l, code+"/") })
