@@ -77,3 +77,15 @@ func TestCRDsAreKept(t *testing.T) {
 		t.Errorf("CRDs without the controller, or %v", err)
 	}
 }
+
+// TestReusedValues: helm upgrade --reuse-values renders a chart with the values of an older one, which had no such keys, and
+// one where it is not any more.
+func TestReusedValues(t *testing.T) {
+	t.Parallel()
+	out := manifests(t, "logFormat=null", "monitoring.agents=null", "monitoring.podMonitor.enabled=true", "controller.logFormat=json")
+	for line, want := range map[string]int{"--log-format=text\n": 2, "--log-format=json\n": 1, "--metrics=": 0} {
+		if n := strings.Count(out, line); n != want {
+			t.Errorf("%q stands there %d times, want %d", line, n, want)
+		}
+	}
+}

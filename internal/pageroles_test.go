@@ -49,14 +49,15 @@ func roles(t *testing.T) string {
 	return b.String()
 }
 
-func manifests(t *testing.T) string {
+// manifests are the roles of readers and what the chart renders, with these values besides.
+func manifests(t *testing.T, values ...string) string {
 	t.Helper()
 	reader, err := os.ReadFile("../charts/plumbline/files/reader.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	helm := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/helm/go.mod", "helm", "template", "--skip-tests", "plumbline", "charts/plumbline", "-n", "plumbline-system",
-		"--kube-version", "1.34", "--set", "controller.enabled=true,guard.enabled=true,portForward=true")
+		"--kube-version", "1.34", "--set", strings.Join(append([]string{"controller.enabled=true,guard.enabled=true,portForward=true"}, values...), ","))
 	helm.Dir = ".."
 	chart, err := helm.Output()
 	if err != nil {

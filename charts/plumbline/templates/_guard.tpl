@@ -8,7 +8,7 @@
   args:
   - guard
   - --node=$(NODE_NAME)
-  - --log-format={{ .Values.logFormat }}
+  - --log-format={{ .Values.logFormat | default "text" }}
   - --root=/proc/1/root # the runtime of each node reports its CNI directories
   - --modes=/etc/plumbline/guard
   - --program=/plumbline-cni
