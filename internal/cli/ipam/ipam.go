@@ -28,24 +28,30 @@ func Command(sess *term.Session) *cobra.Command {
 }
 
 func backupCommand(sess *term.Session) *cobra.Command {
-	file := ""
+	file, keep := "", 0
 	c := &cobra.Command{
 		Use:   "backup --save FILE",
 		Short: "Write Calico's IPAM records into a file",
 		Long: "Writes pools, blocks, handles and affinities, and which pods have which address.\n" +
 			"It is a bundle as collect writes it, without node state: check --bundle reads it\n" +
 			"too. It is no backup of etcd: what is repaired after a restore is planned from\n" +
-			"running pods (plan --rebuild), never from this file.",
-		Example: fmt.Sprintf("  %[1]s ipam backup --save ipam-$(date +%%F).tar.gz\n  %[1]s ipam diff ipam-2026-11-17.tar.gz", sess.Program),
+			"running pods (plan --rebuild), never from this file.\n" +
+			"With --keep, --save names a directory of this cluster's files alone: the oldest\n" +
+			"are removed.",
+		Example: fmt.Sprintf("  %[1]s ipam backup --save ipam-$(date +%%F).tar.gz\n  %[1]s ipam backup --save /backups --keep 24\n  %[1]s ipam diff ipam-2026-11-17.tar.gz", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
+			switch {
+			case file == "":
 				return errors.New("pass --save FILE")
+			case keep < 0:
+				return errors.New("--keep: pass how many files to keep, 1 or more")
 			}
-			return backup(cmd.Context(), sess, file)
+			return backup(cmd.Context(), sess, file, keep)
 		},
 	}
-	c.Flags().StringVar(&file, "save", "", "file to write (tar.gz)")
+	c.Flags().StringVar(&file, "save", "", "file to write (tar.gz); with --keep, the directory")
+	c.Flags().IntVar(&keep, "keep", 0, "write a new file into a directory, and keep so many of them")
 	return c
 }
 
@@ -64,7 +70,7 @@ func records(ctx context.Context, sess *term.Session) (*model.Snapshot, error) {
 }
 
 // backup writes a file only if everything was read: half a backup is none.
-func backup(ctx context.Context, sess *term.Session, file string) error {
+func backup(ctx context.Context, sess *term.Session, file string, keep int) error {
 	s, err := records(ctx, sess)
 	if err != nil {
 		return err
@@ -74,7 +80,7 @@ func backup(ctx context.Context, sess *term.Session, file string) error {
 			return fmt.Errorf("nothing is written, since %s were not read completely: %s", c.Table, plain.Line(c.Reason))
 		}
 	}
-	size, err := cluster.WriteBundle(file, s)
+	file, size, err := write(file, s, keep)
 	if err != nil {
 		return err
 	}
