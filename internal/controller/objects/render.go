@@ -105,7 +105,7 @@ func (g *group) object(name, title string) v1alpha1.Finding {
 		}
 		o.Status.Samples = append(o.Status.Samples, e.sample)
 	}
-	for _, kind := range []string{"Checked", "Confirmed", "Resolved", "Suppressed"} {
+	for _, kind := range []string{"Checked", "Confirmed", "Resolved", "Suppressed", "Repairable"} {
 		c := g.conditions[kind]
 		is := v1alpha1.NewCondition(kind, c.is, timeOf(c.since))
 		is.Reason, is.Message = c.reason, c.message

@@ -7,6 +7,7 @@ import (
 	"plumbline.dev/plumbline/api/v1alpha1"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // A group is all findings of one code that belong together.
@@ -151,6 +152,7 @@ func (g *group) judge(now model.Time) {
 		checked.reason, checked.message = "NotRead", Bounded(g.why, v1alpha1.MaxMessage)
 	}
 	for kind, c := range map[string]condition{
+		"Repairable": repairable(g.code),
 		"Checked":    checked,
 		"Confirmed":  {is: g.state == v1alpha1.StateConfirmed || g.state == v1alpha1.StateNotChecked, reason: "Settled"},
 		"Resolved":   {is: g.state == v1alpha1.StateResolved, reason: "Judged"},
@@ -162,6 +164,18 @@ func (g *group) judge(now model.Time) {
 		}
 		g.conditions[kind] = c
 	}
+}
+
+// repairable says what to do about findings of a code. Whether a single one may be repaired now, only a plan tells.
+func repairable(c finding.Code) condition {
+	if c == v1alpha1.Overflow {
+		return condition{reason: "SeveralCodes", message: "kubectl plumbline plan tells for each finding"}
+	}
+	is, advise := planner.Repairs(c)
+	if !is {
+		return condition{reason: "ByHand", message: Bounded(advise, v1alpha1.MaxMessage)}
+	}
+	return condition{is: true, reason: "Plan", message: "kubectl plumbline plan --code=" + string(c) + " tells for each finding"}
 }
 
 // conditionsOf reads those of an earlier leader.

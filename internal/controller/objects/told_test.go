@@ -190,3 +190,21 @@ func TestEscapedSize(t *testing.T) {
 		t.Errorf("%d bytes, without managedFields", len(j))
 	}
 }
+
+// TestRepairable: an object says what to do about it.
+func TestRepairable(t *testing.T) {
+	t.Parallel()
+	for c, want := range map[finding.Code]string{
+		finding.PL1001:    "True Plan: kubectl plumbline plan --code=PL1001 tells for each finding",
+		finding.PL3006:    "False ByHand: restart the pod: it gets a new network namespace",
+		v1alpha1.Overflow: "False SeveralCodes: kubectl plumbline plan tells for each finding",
+	} {
+		g := &group{code: c}
+		g.judge(noon)
+		all := g.object("x", "y").Status.Conditions
+		last := all[len(all)-1]
+		if got := fmt.Sprintf("%s %s: %s", last.Status, last.Reason, last.Message); last.Type != "Repairable" || got != want {
+			t.Errorf("%s: %s is %s", c, last.Type, got)
+		}
+	}
+}

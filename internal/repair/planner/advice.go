@@ -2,6 +2,14 @@ package planner
 
 import "plumbline.dev/plumbline/internal/finding"
 
+// Repairs returns whether there is a repair for findings of a code, and if there is none, what the user can do.
+func Repairs(c finding.Code) (is bool, advise string) {
+	if planners()[c] != nil {
+		return true, ""
+	}
+	return false, advice(c)
+}
+
 // advice gives what the user can do about a finding that has no action. The page of the
 // code (plumbline explain CODE) gives details.
 func advice(c finding.Code) string {
