@@ -78,14 +78,40 @@ func slope(all []sample) float64 {
 // that is known; ok is false if that is unknown or it does not grow. More is how much later that would
 // be if what is leaked were free.
 func (h *History) Empty(p *Pool) (in, more time.Duration, ok bool) {
-	growth, known := h.Growth(p.Name, Long)
-	if !known {
-		growth, known = h.Growth(p.Name, Short)
-	}
-	if !known || growth <= 0 || p.Addresses >= Many {
+	growth, ok := h.grows(p)
+	if !ok {
 		return 0, 0, false
 	}
 	return seconds(float64(p.Free) / growth), seconds(float64(p.Leaked) / growth), true
+}
+
+// grows gives the growth over the longest window that is known.
+func (h *History) grows(p *Pool) (perSecond float64, ok bool) {
+	perSecond, ok = h.Growth(p.Name, Long)
+	if !ok {
+		perSecond, ok = h.Growth(p.Name, Short)
+	}
+	return perSecond, ok && perSecond > 0 && p.Addresses < Many
+}
+
+// A Forecast tells when a pool that grows will be empty.
+type Forecast struct {
+	Pool         string  `json:"pool"`
+	PerDay       float64 `json:"perDay"`                 // addresses that are allocated more each day
+	EmptySeconds float64 `json:"emptySeconds"`           // until none is free
+	LaterSeconds float64 `json:"laterSeconds,omitempty"` // how much later that would be if what is leaked were free
+}
+
+// Forecasts are those of all pools that grow.
+func (h *History) Forecasts(pools []Pool) (out []Forecast) {
+	for i := range pools {
+		p := &pools[i]
+		if perSecond, ok := h.grows(p); ok {
+			in, more, _ := h.Empty(p)
+			out = append(out, Forecast{p.Name, perSecond * (24 * time.Hour).Seconds(), in.Seconds(), more.Seconds()})
+		}
+	}
+	return out
 }
 
 // seconds bounds what a slow growth leads to.

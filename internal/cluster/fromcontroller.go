@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +14,26 @@ import (
 	"plumbline.dev/plumbline/internal/kube"
 )
 
-// FromController asks the controller for its last judgement. Its pods are looked for where agents are, and where there
-// are none in the usual namespace: others may give any pod its labels.
-func FromController(ctx context.Context, o Options) (*Told, error) {
+// FromController asks the controller for its last judgement.
+func FromController(ctx context.Context, o Options) (*Told, error) { return ask(ctx, o, ReadRows) }
+
+// HeadFromController asks for all of it but the findings.
+func HeadFromController(ctx context.Context, o Options) (*Told, error) {
+	return ask(ctx, o, func(from io.Reader) (*Told, error) {
+		t, _, err := readHead(json.NewDecoder(from))
+		return t, err
+	})
+}
+
+// ErrNoController says that none runs.
+var ErrNoController = errors.New("no controller runs")
+
+// A reader of what the controller answers.
+type reader func(io.Reader) (*Told, error)
+
+// ask looks for the controller's pods where agents are, and where there are none in the usual namespace: others may give
+// any pod its labels.
+func ask(ctx context.Context, o Options, read reader) (*Told, error) {
 	c, err := connect(o)
 	if err != nil {
 		return nil, err
@@ -33,11 +51,11 @@ func FromController(ctx context.Context, o Options) (*Told, error) {
 		return nil, err
 	}
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("no controller runs in namespace %s: install it (docs/controller.md), or check without --from-controller", in)
+		return nil, fmt.Errorf("%w in namespace %s: install it (docs/controller.md), or check without --from-controller", ErrNoController, in)
 	}
 	tokens := newAgentTokens(c.client, in, readerAccount)
 	for try := 1; ; try++ {
-		told, err := c.askOneOf(ctx, tokens, pods)
+		told, err := c.askOneOf(ctx, tokens, pods, read)
 		var busy interface{ RetryAfter() time.Duration }
 		if err == nil || try == 5 || !errors.As(err, &busy) || busy.RetryAfter() <= 0 {
 			return told, err
@@ -49,10 +67,10 @@ func FromController(ctx context.Context, o Options) (*Told, error) {
 }
 
 // askOneOf asks the pods of the controller one after the other: one of them leads.
-func (c *Cluster) askOneOf(ctx context.Context, tokens *agentTokens, pods []kube.AgentPod) (*Told, error) {
+func (c *Cluster) askOneOf(ctx context.Context, tokens *agentTokens, pods []kube.AgentPod, read reader) (*Told, error) {
 	var errs []error
 	for _, p := range pods {
-		told, err := c.askController(ctx, tokens, p)
+		told, err := c.askController(ctx, tokens, p, read)
 		if err == nil {
 			return told, nil
 		}
@@ -78,7 +96,7 @@ func (w watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube.AgentPod) (*Told, error) {
+func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube.AgentPod, read reader) (*Told, error) {
 	head, err := tokens.headers(ctx, agent.Controller, http.MethodGet, agent.PathFindings, nil, nil)
 	if err != nil {
 		return nil, err
@@ -92,7 +110,7 @@ func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	told, err := ReadRows(watched{body, func() { alive.Reset(limit) }})
+	told, err := read(watched{body, func() { alive.Reset(limit) }})
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, fmt.Errorf("findings of %s/%s: %w", p.Namespace, p.Name, cmp.Or(context.Cause(ctx), err))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/capacity"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -27,15 +28,16 @@ const rowsKind = "CheckRows"
 
 // A rowsHead is the first line. What is absent is not zero.
 type rowsHead struct {
-	CheckReport               // without findings
-	Counts      *[4]int       `json:"counts"` // of findings: confirmed, unconfirmed, suppressed, folded
-	Checked     *Checked      `json:"checked"`
-	Codes       []string      `json:"codes"` // that were judged, or are listed as not judged
-	Read        []model.Table `json:"read"`  // tables of Kubernetes and Calico
-	Agents      bool          `json:"agents"`
-	Calico      detect.Calico `json:"calico"`
-	Names       Names         `json:"names"`
-	AgeSeconds  *float64      `json:"ageSeconds"` // of the judgement, when it was sent
+	CheckReport                     // without findings
+	Counts      *[4]int             `json:"counts"` // of findings: confirmed, unconfirmed, suppressed, folded
+	Checked     *Checked            `json:"checked"`
+	Codes       []string            `json:"codes"` // that were judged, or are listed as not judged
+	Read        []model.Table       `json:"read"`  // tables of Kubernetes and Calico
+	Agents      bool                `json:"agents"`
+	Calico      detect.Calico       `json:"calico"`
+	Names       Names               `json:"names"`
+	Pools       []capacity.Forecast `json:"pools,omitempty"` // that grow, as far as is known
+	AgeSeconds  *float64            `json:"ageSeconds"`      // of the judgement, when it was sent
 }
 
 // Names of what a cluster has: a typo must not look healthy.
@@ -57,6 +59,7 @@ type Told struct {
 	*audit.Report // without rows of the cluster
 	Checked       Checked
 	Names         Names
+	Pools         []capacity.Forecast
 	Age           time.Duration
 	By            string // its pod
 	Pattern       *audit.Pattern
@@ -86,12 +89,12 @@ func CheckedOf(r *audit.Report, namespace, node string) (c Checked) {
 }
 
 // RowsOf keeps of a report what its rows need, and not the cluster.
-func RowsOf(r *audit.Report) *Rows {
+func RowsOf(r *audit.Report, pools []capacity.Forecast) *Rows {
 	head := *r
 	head.Findings, head.Unconfirmed, head.Suppressed = nil, nil, nil
 	rows := &Rows{of: [4][]finding.Finding{r.Findings, r.Unconfirmed, r.Suppressed, r.Folded}}
 	checked := CheckedOf(r, "", "")
-	rows.head = rowsHead{CheckReport: ReportOf(&head), Checked: &checked, Agents: r.View.Agents(), Calico: r.Calico, Names: namesOf(r.View.Snapshot()), Counts: new([4]int)}
+	rows.head = rowsHead{CheckReport: ReportOf(&head), Checked: &checked, Agents: r.View.Agents(), Calico: r.Calico, Names: namesOf(r.View.Snapshot()), Pools: pools, Counts: new([4]int)}
 	rows.head.Kind, rows.head.Pattern, rows.head.Predating = rowsKind, r.Pattern(), r.Predating()
 	for i, fs := range rows.of {
 		rows.head.Counts[i] = len(fs)
@@ -147,23 +150,9 @@ var errCut = errors.New("the answer is incomplete")
 // ReadRows reads a judgement that Write wrote, which may come from a stranger. The report has no rows of the cluster.
 func ReadRows(from io.Reader) (*Told, error) {
 	d := json.NewDecoder(from)
-	var head rowsHead
-	if err := d.Decode(&head); err != nil {
-		return nil, fmt.Errorf("%w: %w", errCut, err)
-	}
-	if head.Kind != rowsKind || head.APIVersion != APIVersion || head.Counts == nil || head.Checked == nil || head.AgeSeconds == nil ||
-		len(head.Findings)+len(head.Unconfirmed)+len(head.Suppressed) > 0 {
-		return nil, fmt.Errorf("the answer is %.40q of %.40q: another version of Plumbline", head.Kind, head.APIVersion)
-	}
-	t := &Told{
-		Checked: *head.Checked, Names: head.Names, Age: time.Duration(min(max(0, *head.AgeSeconds), 1e9) * float64(time.Second)),
-		Pattern: head.Pattern, Predating: head.Predating,
-	}
-	t.Report = &audit.Report{View: head.view(), Taken: head.Taken, Calico: head.Calico, Skipped: head.NotJudged, Gaps: head.NotChecked, MassChanges: head.Headlines}
-	for _, one := range detect.All {
-		if !slices.Contains(head.Codes, string(one.Code)) {
-			t.Skipped = append(t.Skipped, detect.Skip{Code: one.Code, Why: "the controller is older than this program, and does not know it"})
-		}
+	t, head, err := readHead(d)
+	if err != nil {
+		return nil, err
 	}
 	for i, into := range []*[]finding.Finding{&t.Findings, &t.Unconfirmed, &t.Suppressed, &t.Folded} {
 		if n := head.Counts[i]; n < 0 || n > maxRows {
@@ -181,6 +170,29 @@ func ReadRows(from io.Reader) (*Told, error) {
 		return nil, errors.New("the answer has more lines than it says")
 	}
 	return t, nil
+}
+
+// readHead reads the first line: all but the findings.
+func readHead(d *json.Decoder) (*Told, *rowsHead, error) {
+	var head rowsHead
+	if err := d.Decode(&head); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errCut, err)
+	}
+	if head.Kind != rowsKind || head.APIVersion != APIVersion || head.Counts == nil || head.Checked == nil || head.AgeSeconds == nil ||
+		len(head.Findings)+len(head.Unconfirmed)+len(head.Suppressed) > 0 {
+		return nil, nil, fmt.Errorf("the answer is %.40q of %.40q: another version of Plumbline", head.Kind, head.APIVersion)
+	}
+	t := &Told{
+		Checked: *head.Checked, Names: head.Names, Pools: head.Pools, Age: time.Duration(min(max(0, *head.AgeSeconds), 1e9) * float64(time.Second)),
+		Pattern: head.Pattern, Predating: head.Predating,
+	}
+	t.Report = &audit.Report{View: head.view(), Taken: head.Taken, Calico: head.Calico, Skipped: head.NotJudged, Gaps: head.NotChecked, MassChanges: head.Headlines}
+	for _, one := range detect.All {
+		if !slices.Contains(head.Codes, string(one.Code)) {
+			t.Skipped = append(t.Skipped, detect.Skip{Code: one.Code, Why: "the controller is older than this program, and does not know it"})
+		}
+	}
+	return t, &head, nil
 }
 
 // view is that of a cluster without rows, of which is known what was read.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/capacity"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -47,7 +48,7 @@ func judgement(n int) *audit.Report {
 func written(t testing.TB, r *audit.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := RowsOf(r).Write(&b, 3*time.Second); err != nil {
+	if err := RowsOf(r, []capacity.Forecast{{Pool: "p", PerDay: 2, EmptySeconds: 3}}).Write(&b, 3*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -71,6 +72,13 @@ func TestRows(t *testing.T) {
 	}
 	if len(told.Folded) != 1 || told.Names.Namespaces[0] != "a" || told.Names.Nodes[0] != "n1" {
 		t.Errorf("folded %+v, names %+v", told.Folded, told.Names)
+	}
+	if len(told.Pools) != 1 || told.Pools[0].PerDay != 2 {
+		t.Errorf("pools %+v", told.Pools)
+	}
+	head, _, err := readHead(json.NewDecoder(strings.NewReader(written(t, r))))
+	if err != nil || !slices.Equal(head.Pools, told.Pools) || head.Age != told.Age || len(head.Findings) != 0 {
+		t.Errorf("the head alone: %+v %v", head, err)
 	}
 	for _, source := range [][]string{{"kubernetes"}, {"calico"}, {"node"}} {
 		if told.Unread(source) != r.Unread(source) {

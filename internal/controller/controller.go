@@ -137,12 +137,12 @@ func (l *leader) run(ctx context.Context) error {
 		accept.judge(pass.Report)
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
-		l.rows.take(pass)
 		if l.ui != nil {
 			l.ui.state.Put(pass.Report)
 		}
 		rules.judged(pass)
 		l.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
+		l.rows.take(pass, l.grow)
 		l.health.judged(pass)
 	}}
 	w.Notice = func(s string) {

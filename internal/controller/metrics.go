@@ -38,6 +38,7 @@ var (
 type numbers struct {
 	judge   *metrics.Histogram
 	history *capacity.History // of the loop that judges
+	grow    []capacity.Forecast
 
 	mu     sync.Mutex
 	leads  bool
@@ -156,6 +157,7 @@ func (n *numbers) poolNumbers(r *audit.Report) (out []metrics.Number) {
 		return nil
 	}
 	n.history.Note(observe.Uptime(), pools)
+	n.grow = n.history.Forecasts(pools)
 	for i := range pools {
 		p := &pools[i]
 		if p.Addresses >= capacity.Many {

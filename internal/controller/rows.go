@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/api/v1alpha1"
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/agent/door"
+	"plumbline.dev/plumbline/internal/capacity"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -33,8 +34,8 @@ const answersAtOnce = 4
 func newRows() *rows { return &rows{turns: make(chan struct{}, answersAtOnce)} }
 
 // take keeps a judgement instead of the one before.
-func (s *rows) take(p cluster.Pass) {
-	last := cluster.RowsOf(p.Report)
+func (s *rows) take(p cluster.Pass, pools []capacity.Forecast) {
+	last := cluster.RowsOf(p.Report, pools)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.at = last, observe.Uptime()

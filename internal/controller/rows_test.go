@@ -25,7 +25,7 @@ func TestRows(t *testing.T) {
 		t.Errorf("before the first judgement: %d %s", w.Code, w.Body)
 	}
 	r := &audit.Report{View: model.Seal(&model.Snapshot{}), Findings: []finding.Finding{{Code: finding.PL1001, Subject: model.Ref{Kind: model.KindAddress, Name: "10.0.0.1"}}}}
-	s.take(cluster.Pass{Report: r})
+	s.take(cluster.Pass{Report: r}, nil)
 	told, err := cluster.ReadRows(ask().Body)
 	if err != nil || len(told.Findings) != 1 || told.Findings[0].Key() != "PL1001/10.0.0.1" {
 		t.Errorf("%+v, %v", told, err)

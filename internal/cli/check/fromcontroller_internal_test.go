@@ -22,7 +22,7 @@ func ofController(t *testing.T) *cluster.Told {
 	s.Coverage = append(s.Coverage, model.Coverage{Table: model.Links, Node: "n1", State: model.Complete})
 	r := &audit.Report{View: model.Seal(s), Findings: []finding.Finding{f(finding.PL4005, "n1", "PL4009/n1", "PL4009/n2")}, Folded: []finding.Finding{f(finding.PL4009, "n1"), f(finding.PL4009, "n2")}}
 	var b bytes.Buffer
-	if err := cluster.RowsOf(r).Write(&b, 0); err != nil {
+	if err := cluster.RowsOf(r, nil).Write(&b, 0); err != nil {
 		t.Fatal(err)
 	}
 	told, err := cluster.ReadRows(&b)

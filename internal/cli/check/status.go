@@ -39,10 +39,11 @@ func runStatus(ctx context.Context, sess *term.Session, guards guardSummary, out
 		return err
 	}
 	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
+	grow := growthOf(ctx, sess)
 	if term.IsDocument(output) {
-		return sess.PrintDocument(statusOf(r, guard), output)
+		return sess.PrintDocument(statusOf(r, guard, grow), output)
 	}
-	statusText(sess, r, guard)
+	statusText(sess, r, guard, grow)
 	return nil
 }
 
@@ -71,7 +72,7 @@ func overview(ctx context.Context, sess *term.Session, guards guardSummary) (s *
 	return s, guard, err
 }
 
-func statusText(sess *term.Session, r *audit.Report, guard string) {
+func statusText(sess *term.Session, r *audit.Report, guard string, grow growth) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
 	cols := sess.Width()
@@ -102,6 +103,12 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 		}
 		size := model.Size(p.CIDR, 1<<30)
 		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %s, %d%% used, %s blocks%s", p.Name, p.CIDR, cmp.Or(p.Tunnel, "no encapsulation"), u.Held*100/max(size, 1), plain.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
+		if says := grow.of(p.Name); says != "" {
+			rows = append(rows, []string{"", says})
+		}
+	}
+	if grow.unread != "" {
+		rows = append(rows, []string{"Not checked", "growth of pools: " + grow.unread})
 	}
 	if n := encrypted(s); n > 0 {
 		rows = append(rows, []string{"Encryption", fmt.Sprintf("WireGuard on %s of %s nodes", plain.Thousands(n), plain.Thousands(len(s.Nodes)))})

@@ -45,9 +45,12 @@ type poolStatus struct {
 	Size          int          `json:"size"`                    // addresses; at most 1073741824 are counted
 	Held          *int         `json:"held,omitempty"`          // addresses that are allocated
 	Blocks        *int         `json:"blocks,omitempty"`        // that nodes have of it
+	PerDay        *float64     `json:"perDay,omitempty"`        // addresses that are allocated more each day, as the controller saw it
+	EmptySeconds  *float64     `json:"emptySeconds,omitempty"`  // until none is free if it grows on like that
+	LaterSeconds  *float64     `json:"laterSeconds,omitempty"`  // how much later that would be if what is leaked were free
 }
 
-func statusOf(r *audit.Report, guard string) statusReport {
+func statusOf(r *audit.Report, guard string, grow growth) statusReport {
 	s, info := r.View.Snapshot(), r.View.Info()
 	doc := statusReport{
 		APIVersion: cluster.APIVersion, Kind: "StatusReport", Cluster: cluster.ReportOf(r).Cluster, Taken: r.Taken, Guard: guard, Encrypted: encrypted(s), NotChecked: []string{},
@@ -63,12 +66,19 @@ func statusOf(r *audit.Report, guard string) statusReport {
 	}
 	for i := range s.Pools {
 		p, u := &s.Pools[i], r.View.PoolUse(int32(i))
-		doc.Pools = append(doc.Pools, poolStatus{p.Name, p.CIDR, p.Tunnel, p.Disabled, model.Size(p.CIDR, 1<<30), ifRead(r, model.Blocks, u.Held), ifRead(r, model.Blocks, u.Blocks)})
+		one := poolStatus{Name: p.Name, CIDR: p.CIDR, Encapsulation: p.Tunnel, Disabled: p.Disabled, Size: model.Size(p.CIDR, 1<<30), Held: ifRead(r, model.Blocks, u.Held), Blocks: ifRead(r, model.Blocks, u.Blocks)}
+		if f, ok := grow.pools[p.Name]; ok {
+			one.PerDay, one.EmptySeconds, one.LaterSeconds = &f.PerDay, &f.EmptySeconds, &f.LaterSeconds
+		}
+		doc.Pools = append(doc.Pools, one)
 	}
 	for _, c := range r.Gaps {
 		if c.Node == "" {
 			doc.NotChecked = append(doc.NotChecked, c.Table.String()+": "+c.Reason)
 		}
+	}
+	if grow.unread != "" {
+		doc.NotChecked = append(doc.NotChecked, "growth of pools: "+grow.unread)
 	}
 	for _, l := range r.NodesNotChecked() {
 		doc.NotChecked = append(doc.NotChecked, strings.TrimPrefix(l, "Not checked: "))

@@ -68,6 +68,8 @@ func TestFromArtifacts(t *testing.T) {
 	}
 	t.Logf("first finding after %.0f s", time.Since(began).Seconds())
 	u.controller("PL1002/"+pod.Status.PodIP, before)
+	u.onCall("PL1002", pod.Status.PodIP)
+	u.restricted()
 	u.viewers(pod.Status.PodIP)
 	u.kubectl("-n", "default", "delete", "pod", "freed")
 
