@@ -40,7 +40,7 @@ type Config struct {
 	Calico           string    `json:"calico"`     // its version, as v3.31.0 or 3.31
 	Kubernetes       string    `json:"kubernetes"` // its version, as v1.34.4 or 1.34
 	Machines         int       `json:"machines"`   // further nodes that are emulated machines
-	Machine          string    `json:"machine"`    // debian11, debian12 or debian13
+	Machine          string    `json:"machine"`    // one of build.Machines
 	Layout           string    `json:"layout"`     // of nodes that are no machines: kubeadm or k3s
 }
 

@@ -13,14 +13,20 @@ import (
 )
 
 // suites are the Debians that a machine of the lab can run, by the name of the machine.
-var suites = map[string]string{"debian11": "bullseye", "debian12": "bookworm", "debian13": "trixie"}
+var suites = map[string]string{"debian11": "bullseye", "debian12": "bookworm", "debian13": "trixie", newest: "trixie"}
+
+// newest is Debian 13 with the kernel of sid, which cannot be installed by itself.
+const newest = "debian13-sid"
 
 // Machines lists them.
-func Machines() []string { return []string{"debian11", "debian12", "debian13"} }
+func Machines() []string { return []string{"debian11", "debian12", "debian13", newest} }
 
-// packages of a node, beside what is always there. The kernel is the distribution's own.
+// kernel is the distribution's own.
+const kernel = "linux-image-cloud-amd64"
+
+// packages of a node, beside its kernel and what is always there.
 const packages = "systemd,systemd-sysv,udev,dbus,kmod,iproute2,iptables,ipset,conntrack,nftables,containerd,runc," +
-	"procps,util-linux,ca-certificates,curl,wireguard-tools,nfs-common,initramfs-tools,linux-image-cloud-amd64"
+	"procps,util-linux,ca-certificates,curl,wireguard-tools,nfs-common,initramfs-tools"
 
 // ErrNoMachine means that a machine's root file system is not in the cache.
 var ErrNoMachine = errors.New("the machine is not built")
@@ -77,6 +83,7 @@ func (b *Builder) BuildMachine(ctx context.Context, machine string) (cached bool
 	root := filepath.Join(tmp, "root")
 	for _, argv := range [][]string{
 		{"debootstrap", "--variant=minbase", "--include=" + packages, suites[machine], root, mirror()},
+		installKernel(machine, root),
 		{"cp", "-rP", "--no-preserve=ownership", filepath.Join(b.Tree, "lab/build/debian/root") + "/.", root},
 		{"chroot", root, "sh", "-c", "mkdir -p /opt/plumbline-lab /opt/cni/bin; : > /etc/machine-id; rm -f /etc/resolv.conf /var/cache/apt/archives/*.deb; apt-get clean"},
 		{"sh", "-c", `cp "$0"/boot/vmlinuz-* "$1"/kernel && cp "$0"/boot/initrd.img-* "$1"/initrd`, root, tmp},
@@ -98,6 +105,16 @@ func (b *Builder) BuildMachine(ctx context.Context, machine string) (cached bool
 		return false, err
 	}
 	return false, os.Rename(tmp, filepath.Join(b.Cache, fmt.Sprintf("%s-%s-%.4x", machine, recipe, sha256.Sum256(list))))
+}
+
+// installKernel is the command that installs the machine's kernel. A mirror may be a snapshot.
+func installKernel(machine, root string) []string {
+	suite := suites[machine]
+	if machine == newest {
+		suite = "sid"
+	}
+	return []string{"sh", "-c", `cp /etc/resolv.conf /etc/hosts "$0"/etc/ && echo "deb $1 $2 main" > "$0"/etc/apt/sources.list.d/kernel.list &&
+		chroot "$0" sh -c "apt-get -o Acquire::Check-Valid-Until=false update && apt-get install -y --no-install-recommends -t $2 $3" && rm "$0"/etc/hosts "$0"/etc/apt/sources.list.d/kernel.list`, root, mirror(), suite, kernel}
 }
 
 // mirror is the one that this machine installs from.

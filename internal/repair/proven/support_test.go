@@ -83,9 +83,10 @@ const onMachine = "machine"
 
 // What runs on each machine.
 var systems = map[string]string{
-	"debian11": "Debian 11 | 5.10 | 2.2",
-	"debian12": "Debian 12 | 6.1 | 1.6",
-	"debian13": "Debian 13 | 6.12 | 1.7",
+	"debian11":     "Debian 11 | 5.10 | 2.2",
+	"debian12":     "Debian 12 | 6.1 | 1.6",
+	"debian13":     "Debian 13 | 6.12 | 1.7",
+	"debian13-sid": "Debian 13, kernel of sid | 7.2 | 1.7",
 }
 
 func machines(all []result) string {

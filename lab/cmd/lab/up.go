@@ -30,7 +30,7 @@ func configFlags(fs *flag.FlagSet, c *lab.Config) {
 	fs.StringVar(&c.Calico, "calico", "", "`VERSION` of Calico, default "+build.CalicoVersions[0])
 	fs.StringVar(&c.Kubernetes, "kubernetes", "", "`VERSION` of Kubernetes, default "+build.KubernetesVersions[0])
 	fs.IntVar(&c.Machines, "machines", 0, "number of further nodes that are emulated machines: `N`")
-	fs.StringVar(&c.Machine, "machine", "debian12", "what they are, `debian11|debian12|debian13`")
+	fs.StringVar(&c.Machine, "machine", "debian12", "what they are, `debian11|debian12|debian13|debian13-sid`")
 }
 
 func up(ctx context.Context, e env) error {
@@ -170,7 +170,7 @@ func leftovers(ctx context.Context, e env) error {
 
 func buildParts(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("build", flag.ContinueOnError)
-	machine := fs.String("machine", "", "make this machine's root file system, `debian11|debian12|debian13`; needs a Debian mirror")
+	machine := fs.String("machine", "", "make this machine's root file system, `debian11|debian12|debian13|debian13-sid`; needs a Debian mirror")
 	more, err := parse(e, fs)
 	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {

@@ -68,6 +68,9 @@ func (w *follower) play(t *testing.T, sc stage.Scenario) {
 	defer func(outer *testing.T) { w.t = outer }(w.t)
 	w.t = t
 	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: settle, Risk: "destructive", Left: sc.Left}
+	if sc.Name == "leaked-endpoints" { // of nearly all addresses: plan refuses that by itself
+		r.Args = []string{"--allow-mass-change"}
+	}
 	r.After = func(ctx context.Context, _ *stage.Stage) error { return w.resolved(ctx, sc.Left) }
 	repaired := r.Checker()
 	check := func(ctx context.Context, s *stage.Stage, moment string, want []string) error {
