@@ -57,6 +57,19 @@ func writers(t *testing.T, s *stage.Stage, a *asker) {
 		}
 		return who, count
 	}
+	// earlier is how many changes pods had made that had the address before.
+	earlier := func(ip netip.Addr) int {
+		all, err := a.RouteChanges(ctx, "node1", ip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := len(all); n > 0; n-- {
+			if all[n-1].What == "gone" {
+				return n
+			}
+		}
+		return 0
+	}
 	count := func(kind, who string, right ...string) {
 		t.Helper()
 		for _, r := range right {
@@ -76,7 +89,7 @@ func writers(t *testing.T, s *stage.Stage, a *asker) {
 			t.Fatal(err)
 		}
 		ip := netip.MustParseAddr(pod.Status.PodIP)
-		who, at := last(ip, 0, "new")
+		who, at := last(ip, earlier(ip), "new")
 		count("CNI", who, "by CNI plugin calico, ADD of sandbox")
 		route, err := n.Exec(ctx, "ip", "route", "show", ip.String())
 		device := between(route, " dev ")
@@ -100,10 +113,17 @@ func writers(t *testing.T, s *stage.Stage, a *asker) {
 		who, at = last(ip, at, "new")
 		count("Felix", who, "by Felix (pid ")
 		foreign := netip.AddrFrom4([4]byte{10, 99, byte(i / 200), byte(1 + i%200)}) // nothing of Calico's: Felix removes it
-		if out, err := n.Exec(ctx, "ip", "route", "add", foreign.String(), "dev", device); err != nil {
-			t.Fatalf("%s, %v", out, err)
+		for try := 0; ; try++ {                                                     // Felix may remove it before it is noticed
+			if out, err := n.Exec(ctx, "ip", "route", "add", foreign.String(), "dev", device); err != nil {
+				t.Fatalf("%s, %v", out, err)
+			}
+			if who, _, err = wait(foreign, 0, "gone", 5*time.Second); err == nil {
+				break
+			}
+			if try == 3 {
+				t.Fatal(err)
+			}
 		}
-		who, _ = last(foreign, 0, "gone")
 		count("Felix removes", who, "by Felix (pid ")
 		if i%2 == 0 {
 			if out, err := n.Exec(ctx, "ip", "link", "del", device); err != nil {
