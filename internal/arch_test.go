@@ -54,7 +54,7 @@ var may = map[string]string{
 	"cli/demo":            "cli/term plain",
 	"cli/explain":         "audit cli/term cluster cnierror detect finding ladder model page plain timeline",
 	"cli/guard":           "cli/term cluster finding guard plain",
-	"cli/ipam":            "cli/term cluster ipamdiff model plain",
+	"cli/ipam":            "cli/term cluster hostfile ipamdiff model plain",
 	"ipamdiff":            "model",
 	"cli/repair":          "audit cli/term cluster detect finding model plain repair",
 	"cli/term":            "audit cluster kube/jsonpath plain timeline timeline/parse",

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -51,6 +52,29 @@ func TestForecast(t *testing.T) {
 	}
 	if g, ok := h.Growth("b", Long); !ok || math.Abs(g*600-1) > 1e-6 {
 		t.Errorf("grows by %f, %t", g*600, ok)
+	}
+}
+
+// A pool whose use is constant does not grow, at whatever times it is noted, nor does one with an address in three days.
+func TestConstantUse(t *testing.T) {
+	t.Parallel()
+	for _, step := range []int{0, 1} {
+		for seed := range uint64(200) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			h, p := NewHistory(), Pool{Name: "a", Addresses: 10_000, Free: 9_000}
+			var at time.Duration
+			for at < 7*day {
+				p.Used = 997 + step*int(at/(3*day))
+				h.Note(at, []Pool{p})
+				at += 10*time.Minute + time.Duration(random.IntN(600_000))*time.Millisecond
+			}
+			if g, ok := h.Growth("a", Long); !ok || step == 0 && g != 0 {
+				t.Fatalf("%d: grows by %g, %t", seed, g, ok)
+			}
+			if f := h.Forecasts([]Pool{p}); len(f) > 0 {
+				t.Fatalf("%d, step %d: %+v", seed, step, f)
+			}
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ const (
 	Short = 6 * time.Hour
 	Long  = 7 * 24 * time.Hour
 	part  = 6
+
+	day  = 24 * time.Hour
+	Most = 10 * 365 * day
 )
 
 // A History notes how the use of pools grows. It is for one goroutine. A new leader begins anew: who
@@ -65,7 +68,7 @@ func slope(all []sample) float64 {
 	var x, y, xx, xy float64
 	n := float64(len(all))
 	for _, s := range all {
-		at, use := (s.at - all[0].at).Seconds(), float64(s.allocated)
+		at, use := (s.at - all[0].at).Seconds(), float64(s.allocated-all[0].allocated) // so that constant use gives exactly 0
 		x, y, xx, xy = x+at, y+use, xx+at*at, xy+at*use
 	}
 	if d := n*xx - x*x; d > 0 {
@@ -75,29 +78,36 @@ func slope(all []sample) float64 {
 }
 
 // Empty is when a pool has no free address any more if it goes on growing as over the longest window
-// that is known; ok is false if that is unknown or it does not grow. More is how much later that would
-// be if what is leaked were free.
+// that is known; ok is false if that is unknown, or it does not grow by an address a day. More is how
+// much later that would be if what is leaked were free.
 func (h *History) Empty(p *Pool) (in, more time.Duration, ok bool) {
-	growth, ok := h.grows(p)
+	growth, _, ok := h.grows(p)
 	if !ok {
 		return 0, 0, false
 	}
 	return seconds(float64(p.Free) / growth), seconds(float64(p.Leaked) / growth), true
 }
 
-// grows gives the growth over the longest window that is known.
-func (h *History) grows(p *Pool) (perSecond float64, ok bool) {
-	perSecond, ok = h.Growth(p.Name, Long)
+// grows gives the growth over the longest window that is known, and how much of it was seen.
+func (h *History) grows(p *Pool) (perSecond float64, seen time.Duration, ok bool) {
+	window := Long
+	perSecond, ok = h.Growth(p.Name, window)
 	if !ok {
-		perSecond, ok = h.Growth(p.Name, Short)
+		window = Short
+		perSecond, ok = h.Growth(p.Name, window)
 	}
-	return perSecond, ok && perSecond > 0 && p.Addresses < Many
+	if ok = ok && perSecond*day.Seconds() >= 1 && p.Addresses < Many; ok {
+		all := h.pools[p.Name]
+		seen = min(window, all[len(all)-1].at-all[0].at)
+	}
+	return perSecond, seen, ok
 }
 
-// A Forecast tells when a pool that grows will be empty.
+// A Forecast tells when a pool that grows will be empty. Most is what stands for a longer time.
 type Forecast struct {
 	Pool         string  `json:"pool"`
-	PerDay       float64 `json:"perDay"`                 // addresses that are allocated more each day
+	PerDay       float64 `json:"perDay"`                 // addresses that are allocated more each day, 1 or more
+	SeenSeconds  float64 `json:"seenSeconds"`            // for how long that growth was seen
 	EmptySeconds float64 `json:"emptySeconds"`           // until none is free
 	LaterSeconds float64 `json:"laterSeconds,omitempty"` // how much later that would be if what is leaked were free
 }
@@ -106,9 +116,9 @@ type Forecast struct {
 func (h *History) Forecasts(pools []Pool) (out []Forecast) {
 	for i := range pools {
 		p := &pools[i]
-		if perSecond, ok := h.grows(p); ok {
+		if perSecond, seen, ok := h.grows(p); ok {
 			in, more, _ := h.Empty(p)
-			out = append(out, Forecast{p.Name, perSecond * (24 * time.Hour).Seconds(), in.Seconds(), more.Seconds()})
+			out = append(out, Forecast{p.Name, perSecond * day.Seconds(), seen.Seconds(), in.Seconds(), more.Seconds()})
 		}
 	}
 	return out
@@ -116,6 +126,5 @@ func (h *History) Forecasts(pools []Pool) (out []Forecast) {
 
 // seconds bounds what a slow growth leads to.
 func seconds(s float64) time.Duration {
-	const most = 10 * 365 * 24 * time.Hour
-	return time.Duration(min(s, most.Seconds()) * float64(time.Second))
+	return time.Duration(min(s, Most.Seconds()) * float64(time.Second))
 }

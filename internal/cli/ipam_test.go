@@ -69,31 +69,3 @@ func TestIPAMDiff(t *testing.T) {
 	}
 	ask(0, "diff", was, copied)
 }
-
-// TestIPAMBackupsKept: a directory keeps the newest, and what else is in it.
-func TestIPAMBackupsKept(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, name := range []string{"ipam-2026-11-17.tar.gz", "ipam-20270115T080009Z.tar.gz.part", "notes"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range int64(4) {
-		r := run(t, 80, "ipam", "backup", "--bundle", recordsFile(t, "g", "web-0", 1_800_000_000+i), "--save", dir, "--keep", "2")
-		if r.code != 0 || !strings.Contains(r.out, "ipam-20270115T08000"+string(rune('0'+i))+"Z.tar.gz") {
-			t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
-		}
-	}
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var have []string
-	for _, e := range all {
-		have = append(have, e.Name())
-	}
-	if got := strings.Join(have, " "); got != "ipam-2026-11-17.tar.gz ipam-20270115T080002Z.tar.gz ipam-20270115T080003Z.tar.gz ipam-20270115T080009Z.tar.gz.part notes" {
-		t.Errorf("kept: %s", got)
-	}
-}

@@ -156,6 +156,9 @@ func WriteBundle(file string, s *model.Snapshot, logs ...snapshotio.File) (size 
 	}
 	err = snapshotio.WriteBundle(f, s, logs...)
 	size, _ = f.Seek(0, io.SeekCurrent)
+	if err == nil {
+		err = f.Sync() // before anything older is removed
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(file))
 	}

@@ -17,10 +17,13 @@ import (
 // FromController asks the controller for its last judgement.
 func FromController(ctx context.Context, o Options) (*Told, error) { return ask(ctx, o, ReadRows) }
 
+// maxHead bounds what is not findings: names of namespaces and nodes, and what was not read.
+const maxHead = 64 << 20
+
 // HeadFromController asks for all of it but the findings.
 func HeadFromController(ctx context.Context, o Options) (*Told, error) {
 	return ask(ctx, o, func(from io.Reader) (*Told, error) {
-		t, _, err := readHead(json.NewDecoder(from))
+		t, _, err := readHead(json.NewDecoder(io.LimitReader(from, maxHead)))
 		return t, err
 	})
 }

@@ -163,6 +163,28 @@ func newest[T any](rows []T, revision func(*T) string) (out uint64) {
 	return out
 }
 
+// RecordsWentBack tells that Calico's datastore was restored between two reads of one cluster's IPAM records.
+func RecordsWentBack(was, is *model.Snapshot) bool {
+	seconds := int64(is.Meta.Taken.Sub(was.Meta.Taken) / time.Second)
+	for _, t := range []model.Table{model.Blocks, model.Handles} {
+		if model.WentBack(listed(was, t), listed(is, t), seconds) {
+			return true
+		}
+	}
+	return false
+}
+
+// listed is the revision of a table's list; 0 if it was not read.
+func listed(s *model.Snapshot, t model.Table) uint64 {
+	for _, c := range s.Coverage {
+		if c.Table == t && c.Node == "" && c.State == model.Complete {
+			n, _ := strconv.ParseUint(c.Revision, 10, 64) // 0 is unknown
+			return n
+		}
+	}
+	return 0
+}
+
 // storeOf is where a table is kept.
 func storeOf(t model.Table, datastore string) string {
 	if datastore == "etcd" && t >= model.Cluster && t != model.Components {

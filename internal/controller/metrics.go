@@ -152,6 +152,7 @@ func coverageNumbers(r *audit.Report) (out []metrics.Number) {
 }
 
 func (n *numbers) poolNumbers(r *audit.Report) (out []metrics.Number) {
+	n.grow = nil // what was known of pools that were not read now is old
 	pools, ok := capacity.Pools(r)
 	if !ok {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"plumbline.dev/plumbline/internal/capacity"
@@ -36,29 +37,39 @@ func growthOf(ctx context.Context, sess *term.Session) (g growth) {
 	case told.Age > outdated:
 		g.unread = fmt.Sprintf("the controller judged %s ago", plain.Age(told.Age))
 	default:
-		g.pools = map[string]capacity.Forecast{}
-		for _, f := range told.Pools {
-			g.pools[f.Pool] = f
-		}
+		g.pools = growing(told.Pools)
 	}
 	return g
+}
+
+// growing are the pools that grow, by name; what the controller says may be anything.
+func growing(told []capacity.Forecast) map[string]capacity.Forecast {
+	out := map[string]capacity.Forecast{}
+	for _, f := range told {
+		if f.PerDay >= 1 && f.PerDay <= math.MaxInt32 && f.EmptySeconds > 0 && f.LaterSeconds >= 0 && f.SeenSeconds >= 0 { // what is full is a finding
+			out[f.Pool] = f
+		}
+	}
+	return out
 }
 
 // of says when a pool will be empty; nothing if that is unknown or it does not grow.
 func (g growth) of(pool string) string {
 	f, ok := g.pools[pool]
-	if !ok || f.EmptySeconds <= 0 { // what is full is a finding
+	if !ok {
 		return ""
 	}
-	out := fmt.Sprintf("grows by %s a day: empty in %s", plain.Count(int(f.PerDay), "address"), age(f.EmptySeconds))
-	if f.LaterSeconds >= time.Hour.Seconds() {
+	out := fmt.Sprintf("grows by %s a day, as seen for %s: empty in %s", plain.Count(int(f.PerDay), "address"), age(f.SeenSeconds), age(f.EmptySeconds))
+	if f.LaterSeconds >= time.Hour.Seconds() && f.EmptySeconds < capacity.Most.Seconds() {
 		out += fmt.Sprintf(", %s later if what is leaked were free (PL1001)", age(f.LaterSeconds))
 	}
 	return out
 }
 
-// age of seconds that the controller said, which may be anything.
+// age of seconds that the controller said.
 func age(s float64) string {
-	const most = 100 * 365 * 24 * time.Hour
-	return plain.Age(time.Duration(min(max(s, 0), most.Seconds()) * float64(time.Second)))
+	if s >= capacity.Most.Seconds() {
+		return "more than " + plain.Age(capacity.Most)
+	}
+	return plain.Age(time.Duration(s * float64(time.Second)))
 }

@@ -46,6 +46,7 @@ type poolStatus struct {
 	Held          *int         `json:"held,omitempty"`          // addresses that are allocated
 	Blocks        *int         `json:"blocks,omitempty"`        // that nodes have of it
 	PerDay        *float64     `json:"perDay,omitempty"`        // addresses that are allocated more each day, as the controller saw it
+	SeenSeconds   *float64     `json:"seenSeconds,omitempty"`   // for how long that was seen
 	EmptySeconds  *float64     `json:"emptySeconds,omitempty"`  // until none is free if it grows on like that
 	LaterSeconds  *float64     `json:"laterSeconds,omitempty"`  // how much later that would be if what is leaked were free
 }
@@ -68,7 +69,7 @@ func statusOf(r *audit.Report, guard string, grow growth) statusReport {
 		p, u := &s.Pools[i], r.View.PoolUse(int32(i))
 		one := poolStatus{Name: p.Name, CIDR: p.CIDR, Encapsulation: p.Tunnel, Disabled: p.Disabled, Size: model.Size(p.CIDR, 1<<30), Held: ifRead(r, model.Blocks, u.Held), Blocks: ifRead(r, model.Blocks, u.Blocks)}
 		if f, ok := grow.pools[p.Name]; ok {
-			one.PerDay, one.EmptySeconds, one.LaterSeconds = &f.PerDay, &f.EmptySeconds, &f.LaterSeconds
+			one.PerDay, one.SeenSeconds, one.EmptySeconds, one.LaterSeconds = &f.PerDay, &f.SeenSeconds, &f.EmptySeconds, &f.LaterSeconds
 		}
 		doc.Pools = append(doc.Pools, one)
 	}

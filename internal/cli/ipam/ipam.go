@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -36,22 +37,23 @@ func backupCommand(sess *term.Session) *cobra.Command {
 			"It is a bundle as collect writes it, without node state: check --bundle reads it\n" +
 			"too. It is no backup of etcd: what is repaired after a restore is planned from\n" +
 			"running pods (plan --rebuild), never from this file.\n" +
-			"With --keep, --save names a directory of this cluster's files alone: the oldest\n" +
-			"are removed.",
+			"With --keep N, --save names a directory: a new file is written into it, and all\n" +
+			"but the newest N of this cluster's are deleted. The last one from before a\n" +
+			"restore of etcd gets a name of its own, and is never deleted.",
 		Example: fmt.Sprintf("  %[1]s ipam backup --save ipam-$(date +%%F).tar.gz\n  %[1]s ipam backup --save /backups --keep 24\n  %[1]s ipam diff ipam-2026-11-17.tar.gz", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case file == "":
 				return errors.New("pass --save FILE")
-			case keep < 0:
+			case cmd.Flags().Changed("keep") && keep < 1:
 				return errors.New("--keep: pass how many files to keep, 1 or more")
 			}
 			return backup(cmd.Context(), sess, file, keep)
 		},
 	}
 	c.Flags().StringVar(&file, "save", "", "file to write (tar.gz); with --keep, the directory")
-	c.Flags().IntVar(&keep, "keep", 0, "write a new file into a directory, and keep so many of them")
+	c.Flags().IntVar(&keep, "keep", 0, "write a new file into a directory, and delete all but the newest N of them")
 	return c
 }
 
@@ -80,7 +82,16 @@ func backup(ctx context.Context, sess *term.Session, file string, keep int) erro
 			return fmt.Errorf("nothing is written, since %s were not read completely: %s", c.Table, plain.Line(c.Reason))
 		}
 	}
-	file, size, err := write(file, s, keep)
+	out := kept{file: file}
+	if keep == 0 {
+		out.size, err = cluster.WriteBundle(file, s)
+	} else {
+		var k *keeper
+		if k, err = newKeeper(file, s, keep); err == nil {
+			out, err = k.write(s)
+			out.file = k.path(out.file)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -88,7 +99,14 @@ func backup(ctx context.Context, sess *term.Session, file string, keep int) erro
 	for i := range s.Blocks {
 		held += len(s.Blocks[i].Held)
 	}
-	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s in %s, %s\n", file, plain.Size(size), plain.Count(held, "allocated address"), plain.Count(len(s.Blocks), "block"), plain.Count(len(s.Handles), "handle"))
-	sess.Next("ipam diff %s", plain.Quoted(file))
+	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s in %s, %s\n", out.file, plain.Size(out.size), plain.Count(held, "allocated address"), plain.Count(len(s.Blocks), "block"), plain.Count(len(s.Handles), "handle"))
+	if out.removed > 0 {
+		fmt.Fprintf(sess.Stdout, "Deleted  %s\n", plain.Count(out.removed, "older file"))
+	}
+	if out.aside != "" {
+		out.file = filepath.Join(file, out.aside)
+		fmt.Fprintf(sess.Stdout, "Kept     %s: Calico's datastore was restored since; see docs/repair.md\n", out.file)
+	}
+	sess.Next("ipam diff %s", plain.Quoted(out.file))
 	return nil
 }

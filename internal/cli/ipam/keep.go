@@ -1,48 +1,125 @@
 package ipam
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// nameOf is how a kept file is named, by when its records were read: such names sort by time.
-const nameOf = "ipam-20060102T150405Z.tar.gz"
+const (
+	timeOf     = "20060102T150405Z"
+	suffix     = ".tar.gz"
+	unfinished = ".part"
+	// beforeRestore begins the name of a file that is never removed.
+	beforeRestore = "before-restore-"
+	// abandonedAfter is when nobody writes an unfinished file any more.
+	abandonedAfter = 24 * time.Hour
+)
 
-// write writes the records into a file, or, if so many files are kept, into a new one of a directory.
-func write(file string, s *model.Snapshot, keep int) (written string, size int64, err error) {
-	if keep == 0 {
-		size, err = cluster.WriteBundle(file, s)
-		return file, size, err
-	}
-	written = filepath.Join(file, s.Meta.Taken.Time().UTC().Format(nameOf))
-	part := written + ".part" // a file that was not written to its end is none
-	if size, err = cluster.WriteBundle(part, s); err != nil {
-		return "", 0, err
-	}
-	if err := os.Rename(part, written); err != nil {
-		return "", 0, errors.Join(err, os.Remove(part))
-	}
-	return written, size, thin(file, keep)
+// A keeper keeps the newest files of one cluster in a directory. Their names sort by when the records were read.
+type keeper struct {
+	dir, prefix string
+	keep        int
 }
 
-// thin removes all but the newest kept files of a directory, and no file with another name.
-func thin(dir string, keep int) error {
-	all, err := os.ReadDir(dir)
+// kept is what became of the files of a directory.
+type kept struct {
+	file    string
+	size    int64
+	removed int
+	aside   string // the last file from before a restore, by its new name
+}
+
+func newKeeper(dir string, s *model.Snapshot, keep int) (*keeper, error) {
+	if s.Meta.GUID == "" {
+		return nil, errors.New("--keep: nothing is written, since the GUID of the cluster was not read, which tells its files from those of others")
+	}
+	return &keeper{dir, fmt.Sprintf("ipam-%.4x-", sha256.Sum256([]byte(s.Meta.GUID))), keep}, nil
+}
+
+// write writes the records into a new file, and removes the oldest only once that is on the disk. The newest file from before
+// a restore is put aside: only it tells who had which address.
+func (k *keeper) write(s *model.Snapshot) (out kept, err error) {
+	earlier, err := k.files()
 	if err != nil {
-		return err
+		return out, err
 	}
-	all = slices.DeleteFunc(all, func(e os.DirEntry) bool {
-		_, err := time.Parse(nameOf, e.Name())
-		return err != nil || !e.Type().IsRegular()
-	})
-	for _, e := range all[:max(0, len(all)-keep)] { // ReadDir sorts by name
-		err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+	out.file = k.prefix + s.Meta.Taken.Time().UTC().Format(timeOf) + suffix
+	if slices.Contains(earlier, out.file) {
+		return out, fmt.Errorf("%s exists", k.path(out.file))
 	}
-	return err
+	if out.size, err = k.complete(out.file, s); err != nil || len(earlier) == 0 {
+		return out, err
+	}
+	last := earlier[len(earlier)-1]
+	if last > out.file {
+		return out, fmt.Errorf("%s was written, and none was removed: %s is of a later time; move it away if the API server's clock was ahead", k.path(out.file), k.path(last))
+	}
+	was, err := cluster.ReadBundle(k.path(last))
+	if err != nil {
+		return out, fmt.Errorf("%s was written, and none was removed: %w", k.path(out.file), err)
+	}
+	if cluster.RecordsWentBack(was, s) {
+		out.aside = beforeRestore + last
+		if err := os.Rename(k.path(last), k.path(out.aside)); err != nil {
+			return out, err
+		}
+		earlier = earlier[:len(earlier)-1]
+	}
+	out.removed, err = k.thin(earlier)
+	return out, err
 }
+
+// complete writes a file that is there only as a whole.
+func (k *keeper) complete(name string, s *model.Snapshot) (size int64, err error) {
+	part := k.path(name + unfinished)
+	if size, err = cluster.WriteBundle(part, s); err != nil {
+		return 0, err
+	}
+	if err := os.Rename(part, k.path(name)); err != nil {
+		return 0, errors.Join(err, os.Remove(part))
+	}
+	return size, hostfile.SyncDir(k.dir)
+}
+
+// thin removes the oldest of the earlier files, and what was never written to its end.
+func (k *keeper) thin(earlier []string) (removed int, err error) {
+	for _, name := range earlier[:max(0, len(earlier)+1-k.keep)] {
+		if err := os.Remove(k.path(name)); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	parts, err := filepath.Glob(k.path(k.prefix + "*" + suffix + unfinished))
+	for _, part := range parts {
+		if is, there := os.Lstat(part); there == nil && is.Mode().IsRegular() && time.Since(is.ModTime()) > abandonedAfter {
+			err = errors.Join(err, os.Remove(part))
+		}
+	}
+	return removed, err
+}
+
+// files are the names of this cluster's, oldest first; what is named otherwise is somebody else's.
+func (k *keeper) files() (out []string, err error) {
+	all, err := os.ReadDir(k.dir) // sorted by name
+	for _, e := range all {
+		middle, ours := strings.CutPrefix(e.Name(), k.prefix)
+		if at, is := strings.CutSuffix(middle, suffix); ours && is && e.Type().IsRegular() {
+			if _, err := time.Parse(timeOf, at); err == nil {
+				out = append(out, e.Name())
+			}
+		}
+	}
+	return out, err
+}
+
+func (k *keeper) path(name string) string { return filepath.Join(k.dir, name) }

@@ -197,6 +197,7 @@ func TestRepairable(t *testing.T) {
 	for c, want := range map[finding.Code]string{
 		finding.PL1001:    "True Plan: kubectl plumbline plan --code=PL1001 tells for each finding",
 		finding.PL3006:    "False ByHand: restart the pod: it gets a new network namespace",
+		finding.PL9004:    "False ByHand: renew or delete the Suppression: kubectl get suppressions",
 		v1alpha1.Overflow: "False SeveralCodes: kubectl plumbline plan tells for each finding",
 	} {
 		g := &group{code: c}

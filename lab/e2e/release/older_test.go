@@ -35,7 +35,7 @@ func TestFromOlder(t *testing.T) {
 		t.Fatalf("-older: %v", err)
 	}
 	hadController := strings.Contains(string(values), "\ncontroller:")
-	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
+	l := lab.Start(t, lab.Config{Nodes: 2 - *machines, Machines: *machines, Machine: *machine, Datastore: lab.KDD})
 	registry := serve(t, l)
 	old := user{t: t, l: l, path: unpacked(t, product.ReleaseOf(t, *older, registry+"/plumbline", "v"+was), was)}
 	u := user{t: t, l: l, path: unpacked(t, product.Release(t, registry+"/plumbline", "v"+is), is)}
