@@ -39,7 +39,7 @@ func inZone(t *testing.T, name string, z timelinetest.Zone, missing func(file st
 		if strings.HasPrefix(dir, "node") && !strings.HasSuffix(dir, "-calico") {
 			b = []byte(z.Written(string(b)))
 		}
-		files[strings.TrimSuffix(file, ".gz")] = &fstest.MapFile{Data: b, ModTime: time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)}
+		files[strings.TrimSuffix(file, ".gz")] = &fstest.MapFile{Data: b, ModTime: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}
 	}
 	in, err := records.Walk(files, name)
 	if err != nil {
