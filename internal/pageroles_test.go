@@ -3,8 +3,10 @@ package internal_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +47,11 @@ func roles(t *testing.T) string {
 	var b bytes.Buffer
 	for _, r := range all {
 		r.describe(&b, bound[r.Kind+r.Metadata.Name])
+		delete(bound, r.Kind+r.Metadata.Name)
+	}
+	b.WriteString("\n## Roles of Kubernetes itself\n\n| role | bound to |\n|---|---|\n")
+	for _, role := range slices.Sorted(maps.Keys(bound)) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimPrefix(role, "ClusterRole"), strings.Join(bound[role], ", "))
 	}
 	return b.String()
 }

@@ -26,7 +26,7 @@ func TestPages(t *testing.T) {
 	pages := map[string]string{
 		"chart.md": "# Values of the Helm chart\n\n<!-- Made from charts/plumbline/values.yaml by make gen. -->\n\n```yaml\n" + string(values) + "```\n",
 		"crds.md":  "# Custom resources\n\n<!-- Made from the CRDs by make gen. -->\n\nCluster-wide objects of the group `plumbline.dev`, version `v1alpha1`. `kubectl explain findings.status` shows the same. [controller.md](controller.md) says what they are for.\n" + crds(t),
-		"rbac.md":  "# Permissions\n\n<!-- Made from the chart, with every option on, by make gen. -->\n\nWhich of them you need: [agent.md](agent.md#permissions), [repair.md](repair.md#permissions), [controller.md](controller.md). Admission policies limit them further.\n" + roles(t),
+		"rbac.md":  "# Permissions\n\n<!-- Made from deploy/reader.yaml and the chart, with every option on, by make gen. -->\n\n`plumbline-reader` in all namespaces is in [reader.yaml](../deploy/reader.yaml), the others are made by the chart. A Role in `kube-system` is in the namespace that the value `calicoNamespace` names.\n\nWhich of them you need: [agent.md](agent.md#permissions), [repair.md](repair.md#permissions), [controller.md](controller.md). Admission policies limit them further.\n" + roles(t),
 	}
 	for _, name := range []string{"check.md", "ci.md", "monitoring.md"} {
 		pages[name] = withMadeParts(t, name)

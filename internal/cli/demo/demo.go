@@ -97,7 +97,7 @@ func walk(ctx context.Context, sess *term.Session, dir string, run func(ctx cont
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nOn a cluster of your own: %[1]s status, then %[1]s check.\nOnly apply and undo change anything.\n", sess.Program)
+	fmt.Fprintf(w, "\nOn a cluster of your own: %[1]s status, then %[1]s check.\nOnly apply, undo and guard uninstall change anything.\n", sess.Program)
 	return nil
 }
 

@@ -168,10 +168,10 @@ func (g *group) judge(now model.Time) {
 
 // repairable says what to do about findings of a code. Whether a single one may be repaired now, only a plan tells.
 func repairable(c finding.Code) condition {
-	switch c {
-	case v1alpha1.Overflow:
+	if c == v1alpha1.Overflow {
 		return condition{reason: "SeveralCodes", message: "kubectl plumbline plan tells for each finding"}
-	case finding.PL9004: // here suppressions are objects
+	}
+	if c == finding.PL9004 { // here suppressions are objects
 		return condition{reason: "ByHand", message: "renew or delete the Suppression: kubectl get suppressions"}
 	}
 	is, advise := planner.Repairs(c)

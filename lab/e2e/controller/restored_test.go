@@ -20,18 +20,19 @@ import (
 // diff names who lost and gained an address, no shadow decision is scored on it, and a rebuild makes the cluster clean.
 func TestRestored(t *testing.T) {
 	for name, c := range map[string]struct {
-		mode  lab.Datastore
-		store string
-		bump  bool
+		mode   lab.Datastore
+		stores []string
+		bump   bool
 	}{
-		"kubernetes":    {lab.KDD, lab.KubernetesStore, false},
-		"bumped":        {lab.KDD, lab.KubernetesStore, true},
-		"calico":        {lab.Etcd, lab.CalicoStore, false},
-		"calico bumped": {lab.Etcd, lab.CalicoStore, true},
+		"kubernetes":    {lab.KDD, []string{lab.KubernetesStore}, false},
+		"bumped":        {lab.KDD, []string{lab.KubernetesStore}, true},
+		"calico":        {lab.Etcd, []string{lab.CalicoStore}, false},
+		"calico bumped": {lab.Etcd, []string{lab.CalicoStore}, true},
+		"both":          {lab.Etcd, []string{lab.KubernetesStore, lab.CalicoStore}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, c.mode, 1)
-			sc := stage.Scenario{Name: "restored", Run: func(ctx context.Context, s *stage.Stage) error { return b.restored(ctx, s, c.store, c.bump) }}
+			sc := stage.Scenario{Name: "restored", Run: func(ctx context.Context, s *stage.Stage) error { return b.restored(ctx, s, c.stores, c.bump) }}
 			if err := stage.Play(t.Context(), b.Lab, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +46,7 @@ metadata: {name: leaks}
 spec: {codes: [PL1001, PL1006]}
 `
 
-func (b *bench) restored(ctx context.Context, s *stage.Stage, store string, bump bool) error {
+func (b *bench) restored(ctx context.Context, s *stage.Stage, stores []string, bump bool) error {
 	if err := b.Apply(ctx, policyManifest); err != nil {
 		return err
 	}
@@ -57,9 +58,12 @@ func (b *bench) restored(ctx context.Context, s *stage.Stage, store string, bump
 		}
 		was[name] = pod.Status.PodIP
 	}
-	backup, err := b.BackUp(ctx, store, b.t.TempDir())
-	if err != nil {
-		return err
+	backups := map[string]string{}
+	for _, store := range stores {
+		var err error
+		if backups[store], err = b.BackUp(ctx, store, b.t.TempDir()); err != nil {
+			return err
+		}
 	}
 	if err := s.Delete(ctx, "deleted"); err != nil {
 		return err
@@ -77,21 +81,24 @@ func (b *bench) restored(ctx context.Context, s *stage.Stage, store string, bump
 	if out, code, err := stage.Plumbline(ctx, b.Lab, product.Binary(b.t), state, "ipam", "backup", "--save", before); err != nil || code != 0 {
 		b.t.Fatalf("ipam backup: exit code %d, %v\n%s", code, err, out)
 	}
-	if err := b.Restore(ctx, store, backup, bump); err != nil {
-		return err
+	for _, store := range stores {
+		if err := b.Restore(ctx, store, backups[store], bump); err != nil {
+			return err
+		}
 	}
 	began := time.Now()
-	if store == lab.KubernetesStore { // its Lease could not be renewed: the kubelet starts it again
+	kubernetes := slices.Contains(stores, lab.KubernetesStore)
+	if kubernetes { // its Lease could not be renewed: the kubelet starts it again
 		_ = b.replicas["controller-0"].Wait()
 		b.run("controller-0")
 	}
 	b.eventually("PL9006", 2*time.Minute, func(ctx context.Context) error {
 		all, err := b.findings(ctx)
 		f, ok := all["pl9006-cluster"]
-		return expect(err, ok && f.Status.State == "Confirmed", "pl9006 confirmed, got %+v", all)
+		return expect(err, ok && f.Status.State == "Confirmed" && f.Status.Count == len(stores), "%d pl9006 confirmed, got %+v", len(stores), all)
 	})
 	b.t.Logf("restored to finding, by the memory of the controller: %.1f s", time.Since(began).Seconds())
-	if store == lab.KubernetesStore {
+	if kubernetes {
 		b.nodesSay(ctx)
 	}
 	b.diffed(ctx, state, before, was)
