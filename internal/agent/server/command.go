@@ -157,7 +157,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	n.collectors = append(n.collectors, newDelWatch(f.root, f.logs, now, n.kubelet).collector())
 	s := New(Config{
 		Node: f.node, Version: buildinfo.Read().Version, Collectors: n.collectors, Watch: n.watch,
-		Kernel: n.kernel, Process: n.process, Calls: n.calls, Writer: n.writer,
+		Kernel: n.kernel, Process: n.process, Calls: n.calls, Lock: n.lock, Writer: n.writer,
 		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
 	})
 	lc := net.ListenConfig{Control: forgetLostCallers}

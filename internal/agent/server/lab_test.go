@@ -39,6 +39,7 @@ func TestLabAgent(t *testing.T) {
 	t.Run("verification", func(t *testing.T) { verificationWith(t, s, a, pod) })
 	t.Run("live", func(t *testing.T) { live(t, s, a, 10) })
 	t.Run("watched", func(t *testing.T) { watched(t, s, a) })
+	t.Run("IPAM lock", func(t *testing.T) { lockWaits(t, s) })
 	t.Run("writers", func(t *testing.T) { writers(t, s, a) })
 	t.Run("frozen runtime", func(t *testing.T) { frozen(t, s, a) })
 	t.Run("hung mount", func(t *testing.T) { hung(t, s, a) })

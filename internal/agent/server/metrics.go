@@ -18,6 +18,8 @@ var (
 	agentBuild    = metrics.NewGauge("agent_build_info", "The version of the agent that runs.", "version")
 	agentTables   = metrics.NewGauge("agent_tables", "Tables of the node: read or unread.", "state")
 	agentWatchers = metrics.NewGauge("agent_watchers", "Who watches the node's tables.")
+	lockWaiting   = metrics.NewGauge("agent_ipam_lock_waiting", "CNI calls of the node that wait for Calico's IPAM lock, one of which assigns addresses at a time. Absent where it is not known.")
+	lockOldest    = metrics.NewGauge("agent_ipam_lock_oldest_seconds", "How long the one of them that began first has been running; 0: none waits.")
 	guardUnread   = metrics.NewGauge("guard_report_unread", "1 if the guard daemon's report cannot be read: nothing is known of the guard.")
 	guardMode     = metrics.NewGauge("guard_mode", "1 for the guard's mode in force (none: it is not in force) and the one that is wanted.", "mode", "wanted")
 	guardReported = metrics.NewGauge("guard_report_timestamp_seconds", "When the guard daemon last wrote its report.")
@@ -47,6 +49,11 @@ func (s *Server) numbers(ctx context.Context) []metrics.Number {
 	}
 	out := []metrics.Number{
 		agentBuild.Is(1, buildinfo.Read().Version), agentTables.Is(read, "read"), agentTables.Is(unread, "unread"), agentWatchers.Is(float64(len(s.watchers))),
+	}
+	if s.lock != nil {
+		if l, err := take(ctx, s.lockTurn, guardWithin, s.lock); err == nil {
+			out = append(out, lockWaiting.Is(float64(l.Waiting)), lockOldest.Is(l.Oldest.Seconds()))
+		}
 	}
 	report, err := take(ctx, s.guard, guardWithin, func() (*guard.Report, error) { return readReport(s.root) })
 	if err != nil {

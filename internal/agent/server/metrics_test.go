@@ -8,6 +8,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // Metrics have what the guard daemon reported, no text of its file, and say when it cannot be read.
@@ -48,6 +52,22 @@ func TestMetrics(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Who waits for Calico's IPAM lock is told, and nothing where that is not known.
+func TestMetricsOfTheLock(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, nil)
+	s.lock = func() (host.IPAMLock, error) { return host.IPAMLock{Waiting: 2, Oldest: 3 * time.Second}, nil }
+	for _, line := range []string{"plumbline_agent_ipam_lock_waiting 2\n", "plumbline_agent_ipam_lock_oldest_seconds 3\n"} {
+		if page := scrape(t, s); !strings.Contains(page, line) {
+			t.Errorf("no %s in\n%s", line, page)
+		}
+	}
+	s.lock = func() (host.IPAMLock, error) { return host.IPAMLock{}, observe.ErrNotThere }
+	if page := scrape(t, s); strings.Contains(page, "ipam_lock") {
+		t.Errorf("no lock, and\n%s", page)
 	}
 }
 

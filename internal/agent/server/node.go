@@ -18,6 +18,7 @@ type node struct {
 	kernel     func(ctx context.Context, to kernel.Listener) error
 	process    func(ctx context.Context, port uint32, link int) string
 	calls      func(ctx context.Context) ([]model.Process, error)
+	lock       func() (host.IPAMLock, error)
 	writer     *NodeWriter // nil: the agent only reads
 	server     string      // the kubelet's address of the API server
 	kubelet    func() time.Time
@@ -57,7 +58,7 @@ func open(f flags) *node {
 		h.Watch,
 	)
 	n.kernel = func(ctx context.Context, to kernel.Listener) error { return kernel.Watch(ctx, k, to) }
-	n.process = host.NewWriters(h).Name
+	n.process, n.lock = host.NewWriters(h).Name, h.IPAMLock
 	n.close = func() {
 		h.Close()
 		_ = c.Close()

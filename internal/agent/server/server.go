@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/agent/door"
+	"plumbline.dev/plumbline/internal/host"
 	"plumbline.dev/plumbline/internal/kernel"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -31,10 +32,11 @@ type Config struct {
 	Process func(ctx context.Context, port uint32, link int) string
 	// Calls returns the running CNI calls.
 	Calls  func(ctx context.Context) ([]model.Process, error)
-	Writer *NodeWriter   // nil: the agent only reads
-	Review door.Reviewer // nil: only root on the node is admitted
-	Lease  Lease         // nil: the identity is not published, and no repair accepts verifications
-	Record string        // directory of the event log; empty for none
+	Lock   func() (host.IPAMLock, error) // who waits for Calico's IPAM lock; nil: that stays unknown
+	Writer *NodeWriter                   // nil: the agent only reads
+	Review door.Reviewer                 // nil: only root on the node is admitted
+	Lease  Lease                         // nil: the identity is not published, and no repair accepts verifications
+	Record string                        // directory of the event log; empty for none
 	Logs   Logs
 	Log    *slog.Logger
 	Now    func() time.Time
@@ -73,6 +75,8 @@ type Server struct {
 	logs        *logReader
 	guard       *turn // to read the guard daemon's report
 	serveEvents *turn // to read the event log
+	lockTurn    *turn // to look at the IPAM lock
+	lock        func() (host.IPAMLock, error)
 	watchers    chan struct{}
 	root        string
 }
@@ -106,6 +110,7 @@ func New(c Config) *Server {
 	s.logs = newLogReader(&c)
 	s.watchers = make(chan struct{}, maxWatchers)
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
+	s.lock, s.lockTurn = c.Lock, newTurn()
 	if c.Kernel != nil {
 		s.watch = append(slices.Clone(s.watch), func(ctx context.Context, changed func(...model.Table)) error {
 			return c.Kernel(ctx, kernel.Listener{Changed: func(_ uint64, tables ...model.Table) { changed(tables...) }, Heard: s.writers.hear, Listens: s.writers.listens})

@@ -57,18 +57,16 @@ func writers(t *testing.T, s *stage.Stage, a *asker) {
 		}
 		return who, count
 	}
-	// earlier is how many changes pods had made that had the address before.
-	earlier := func(ip netip.Addr) int {
+	// earlier is how many changes pods had made that had the address before, until a time.
+	earlier := func(ip netip.Addr, until time.Time) (n int) {
 		all, err := a.RouteChanges(ctx, "node1", ip)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := len(all); n > 0; n-- {
-			if all[n-1].What == "gone" {
-				return n
-			}
+		for n < len(all) && all[n].At.Before(until) {
+			n++
 		}
-		return 0
+		return n
 	}
 	count := func(kind, who string, right ...string) {
 		t.Helper()
@@ -84,12 +82,13 @@ func writers(t *testing.T, s *stage.Stage, a *asker) {
 		told[kind].unknown++
 	}
 	for i := range *writerTries {
+		began := time.Now()
 		pod, err := s.Run(ctx, stage.PodSpec{Name: fmt.Sprint("routed-", i), Node: "node1"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ip := netip.MustParseAddr(pod.Status.PodIP)
-		who, at := last(ip, earlier(ip), "new")
+		who, at := last(ip, earlier(ip, began), "new")
 		count("CNI", who, "by CNI plugin calico, ADD of sandbox")
 		route, err := n.Exec(ctx, "ip", "route", "show", ip.String())
 		device := between(route, " dev ")
