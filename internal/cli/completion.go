@@ -12,6 +12,15 @@ import (
 	"plumbline.dev/plumbline/internal/plain"
 )
 
+// words are what flags take that take only certain words, in the order of their help.
+var words = map[string][]string{
+	"fail-on":  {"info", "warning", "error"},
+	"require":  {"kubernetes", "calico", "node"},
+	"max-risk": {"safe", "disruptive", "destructive"},
+	"journal":  {"disk", "cluster"},
+	"dry-run":  {"none", "server"},
+}
+
 // complete has shells complete contexts, formats, and names of the cluster. A shell waits for what is completed: the cluster
 // has a moment to answer, and nothing is said if it does not.
 func complete(root *cobra.Command, sess *term.Session) {
@@ -19,13 +28,8 @@ func complete(root *cobra.Command, sess *term.Session) {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	}
 	contexts := func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-		before := word[:strings.LastIndexByte(word, ',')+1] // --contexts takes several
-		all, _ := cluster.Contexts(sess.Cluster)            // no kubeconfig, no names
-		out := begin(all, word[len(before):])
-		for i := range out {
-			out[i] = before + out[i]
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
+		all, _ := cluster.Contexts(sess.Cluster) // no kubeconfig, no names
+		return last(all, word), cobra.ShellCompDirectiveNoFileComp
 	}
 	_ = root.RegisterFlagCompletionFunc("context", contexts)
 	fixed(root, "datastore", []string{"auto", "kdd", "etcd"})
@@ -35,6 +39,13 @@ func complete(root *cobra.Command, sess *term.Session) {
 		}
 		if f := c.Flags().Lookup("output"); f != nil {
 			fixed(c, "output", term.Formats(f))
+		}
+		for flag, values := range words {
+			if c.Flags().Lookup(flag) != nil {
+				_ = c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+					return last(values, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+				})
+			}
 		}
 		for flag, names := range map[string]func(context.Context, cluster.Options) []string{"node": cluster.NodeNames, "namespace": cluster.NamespaceNames} {
 			if c.Flags().Lookup(flag) != nil {
@@ -81,6 +92,16 @@ func completeObject(sess *term.Session, of *cobra.Command) cobra.CompletionFunc 
 // one plain word are left out.
 func begin(names []string, word string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, word) || plain.Quoted(n) != n })
+}
+
+// last completes what is behind the last comma of the word, for flags that take several.
+func last(names []string, word string) []string {
+	before := word[:strings.LastIndexByte(word, ',')+1]
+	out := begin(slices.Clone(names), word[len(before):])
+	for i := range out {
+		out[i] = before + out[i]
+	}
+	return out
 }
 
 func subcommands(root *cobra.Command) (out []*cobra.Command) {

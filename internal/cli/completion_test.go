@@ -46,6 +46,24 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// A flag that takes one of a few words completes these and no file names; one that takes several, also after a comma.
+func TestCompletionOfValues(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"check --fail-on ":              "info\nwarning\nerror\n:36\n",
+		"check --fail-on w":             "warning\n:36\n",
+		"check --require ":              "kubernetes\ncalico\nnode\n:36\n",
+		"check --require kubernetes,ca": "kubernetes,calico\n:36\n",
+		"apply --max-risk ":             "safe\ndisruptive\ndestructive\n:36\n",
+		"undo --journal ":               "disk\ncluster\n:36\n",
+		"undo --dry-run=":               "none\nserver\n:36\n",
+	} {
+		if r := run(t, 0, append([]string{"__complete"}, strings.Split(args, " ")...)...); r.code != 0 || r.out != want {
+			t.Errorf("%s: %q, want %q", args, r.out, want)
+		}
+	}
+}
+
 // Findings are those of the controller's objects.
 func TestCompletionOfFindings(t *testing.T) {
 	t.Parallel()
