@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +47,49 @@ func cases(t *testing.T) map[string]func() *snapshotio.Case {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// Every column of a fixture is one that rows have: a misspelt one is kept as that of a newer version, and tests nothing.
+func TestFixturesHaveNoUnknownColumns(t *testing.T) {
+	t.Parallel()
+	for path, load := range cases(t) {
+		unknown := map[string]bool{}
+		extras(reflect.ValueOf(load().Snapshot).Elem(), unknown)
+		if len(unknown) > 0 {
+			t.Errorf("%s: %v", path, slices.Sorted(maps.Keys(unknown)))
+		}
+	}
+}
+
+// extras collects the columns that no row has.
+func extras(v reflect.Value, into map[string]bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			extras(v.Elem(), into)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Struct {
+			for i := range v.Len() {
+				extras(v.Index(i), into)
+			}
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			if v.Type() == reflect.TypeFor[model.Extra]() {
+				into[k.String()] = true
+			} else {
+				extras(v.MapIndex(k), into)
+			}
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if field.CanInterface() {
+				extras(field, into)
+			}
+		}
+	default:
+	}
 }
 
 func lines(fs []finding.Finding) string {

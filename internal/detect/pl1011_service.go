@@ -50,7 +50,7 @@ func manyAddresses(p *Pass, _ model.Table, row int32) {
 		}
 		p.Report(finding.Finding{
 			Subject: service.Ref(), Namespace: service.Namespace,
-			Summary:  fmt.Sprintf("holds %d %s addresses (%s), of which %d are in its status: Calico assigns one", len(ips), family(four), some(ips), published),
+			Summary:  fmt.Sprintf("holds %d %s addresses (%s), %d of them in its status: Calico assigns one", len(ips), family(four), some(ips), published),
 			Evidence: []finding.Evidence{handleSays(h, "holds "+some(ips)), {Ref: service.Ref(), Says: "in its status: " + addrs(service.IPs), Revision: service.Revision}},
 			About:    []model.Ref{h.Ref()},
 		})

@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,9 +15,9 @@ import (
 const (
 	settles = 5 * time.Second
 	events  = 100
-	// What a finding may take beyond its settling time.
-	beyond = 15 * time.Second
 )
+
+var beyond = flag.Duration("beyond", 15*time.Second, "what a finding may take beyond its settling time; more than 400 nodes take longer on two cores")
 
 // faults takes the host route of a pod away on a node after another, while other rows change, and measures how long it takes
 // until the controller counts one more confirmed finding.
@@ -45,7 +46,7 @@ func (c *cluster) faults(t *testing.T, r *report) {
 	slices.Sort(took)
 	p99 := took[events*99/100-1]
 	r.add(fmt.Sprintf("%d faults to confirmed findings, settling %s", events, settles), fmt.Sprintf("median %s, p99 %s, at most %s", short(took[events/2]), short(p99), short(took[events-1])), "")
-	if p99 > settles+beyond {
+	if p99 > settles+*beyond {
 		t.Errorf("p99 is %s", p99)
 	}
 }

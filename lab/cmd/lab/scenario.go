@@ -15,9 +15,16 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
+// byCause marks what no repair ends; .ci/e2e-all looks for it.
+const byCause = " (ends with its cause)"
+
 func scenarioList(_ context.Context, e env) error {
 	for _, s := range scenarios.All {
-		if _, err := fmt.Fprintf(e.stdout, "%-18s %-10s %s\n", s.Name, modes(s), s.Title); err != nil {
+		title := s.Title
+		if s.ByCause {
+			title += byCause
+		}
+		if _, err := fmt.Fprintf(e.stdout, "%-18s %-10s %s\n", s.Name, modes(s), title); err != nil {
 			return err
 		}
 	}

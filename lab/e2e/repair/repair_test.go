@@ -59,6 +59,9 @@ func TestUndo(t *testing.T) {
 
 // each runs the selected incidents; with configures how they are repaired.
 func each(t *testing.T, with func(r *stage.Repair, name string)) {
+	if !slices.ContainsFunc(scenarios.All, func(sc stage.Scenario) bool { return chosen(sc, sc.Modes[0]) }) {
+		t.Fatalf("-suite=%s chooses nothing that a repair ends", *suite)
+	}
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) {
 			for _, sc := range scenarios.All {
