@@ -47,10 +47,10 @@ func complete(root *cobra.Command, sess *term.Session) {
 				})
 			}
 		}
-		for flag, names := range map[string]func(context.Context, cluster.Options) []string{"node": cluster.NodeNames, "namespace": cluster.NamespaceNames} {
+		for flag, names := range map[string]func(context.Context, cluster.Options) []string{"node": cluster.NodeNames, "node-gone": cluster.NodeNames, "namespace": cluster.NamespaceNames} {
 			if c.Flags().Lookup(flag) != nil {
 				_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-					return begin(names(c.Context(), sess.Cluster), word), cobra.ShellCompDirectiveNoFileComp
+					return last(names(c.Context(), sess.Cluster), word), cobra.ShellCompDirectiveNoFileComp
 				})
 			}
 		}

@@ -57,6 +57,8 @@ func TestCompletionOfValues(t *testing.T) {
 		"apply --max-risk ":             "safe\ndisruptive\ndestructive\n:36\n",
 		"undo --journal ":               "disk\ncluster\n:36\n",
 		"undo --dry-run=":               "none\nserver\n:36\n",
+		"check --code PL1001,PL9006":    "PL1001,PL9006\tdatastore was restored from an earlier time\n:4\n",
+		"plan --code PL9006":            "PL9006\tdatastore was restored from an earlier time\n:4\n",
 	} {
 		if r := run(t, 0, append([]string{"__complete"}, strings.Split(args, " ")...)...); r.code != 0 || r.out != want {
 			t.Errorf("%s: %q, want %q", args, r.out, want)

@@ -69,7 +69,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVarP(&f.selector, "selector", "l", "", "only findings about pods with these labels")
 	l.StringVar(&f.node, "node", "", "only findings about this node")
 	l.StringSliceVar(&f.codes, "code", nil, "only these codes")
-	_ = c.RegisterFlagCompletionFunc("code", cobra.FixedCompletions(detect.Listed(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("code", term.CompleteList(detect.Listed())) // the flag exists
 	l.BoolVar(&f.wait, "wait", false, "wait once, until the unconfirmed findings can be confirmed")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
 	l.StringVar(&f.failOn, "fail-on", "warning", "lowest severity for exit code 1: info, warning or error")

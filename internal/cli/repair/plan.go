@@ -50,7 +50,7 @@ func PlanCommand(sess *term.Session) *cobra.Command {
 	}
 	l := c.Flags()
 	l.StringSliceVar(&f.codes, "code", nil, "only findings of these codes")
-	_ = c.RegisterFlagCompletionFunc("code", cobra.FixedCompletions(detect.Listed(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("code", term.CompleteList(detect.Listed())) // the flag exists
 	l.StringVar(&f.node, "node", "", "only findings about this node")
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
 	l.BoolVar(&f.rebuild, "rebuild", false, "rebuild IPAM blocks from running pods: all, or the named blocks")
