@@ -107,14 +107,15 @@ func (b *Builder) BuildMachine(ctx context.Context, machine string) (cached bool
 	return false, os.Rename(tmp, filepath.Join(b.Cache, fmt.Sprintf("%s-%s-%.4x", machine, recipe, sha256.Sum256(list))))
 }
 
-// installKernel is the command that installs the machine's kernel. A mirror may be a snapshot.
+// installKernel is the command that installs the machine's kernel. A mirror may be a snapshot. Without /etc/hosts containerd
+// starts no pod on the host network.
 func installKernel(machine, root string) []string {
 	suite := suites[machine]
 	if machine == newest {
 		suite = "sid"
 	}
 	return []string{"sh", "-c", `cp /etc/resolv.conf /etc/hosts "$0"/etc/ && echo "deb $1 $2 main" > "$0"/etc/apt/sources.list.d/kernel.list &&
-		chroot "$0" sh -c "apt-get -o Acquire::Check-Valid-Until=false update && apt-get install -y --no-install-recommends -t $2 $3" && rm "$0"/etc/hosts "$0"/etc/apt/sources.list.d/kernel.list`, root, mirror(), suite, kernel}
+		chroot "$0" sh -c "apt-get -o Acquire::Check-Valid-Until=false update && apt-get install -y --no-install-recommends -t $2 $3" && printf '127.0.0.1 localhost\n' > "$0"/etc/hosts && rm "$0"/etc/apt/sources.list.d/kernel.list`, root, mirror(), suite, kernel}
 }
 
 // mirror is the one that this machine installs from.
