@@ -59,6 +59,10 @@ func TestFromOlder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Pods come and go for minutes: none of them may get the address, or the finding would be another.
+	if err := s.CalicoctlApply(t.Context(), "apiVersion: projectcalico.org/v3\nkind: IPReservation\nmetadata: {name: freed}\nspec: {reservedCIDRs: ["+pod.Status.PodIP+"/32]}\n"); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := l.Calicoctl(t.Context(), "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
 		t.Fatal(err)
 	}
