@@ -134,3 +134,28 @@ func TestIPAMBackupsBeforeARestore(t *testing.T) {
 	d.keep(0, "g", 10, 1601, 2)
 	d.has("before-restore-g 01", "g 09", "g 10")
 }
+
+// A restore is also noticed by the run that finds the newest file torn, and by one that cannot write: later runs compare with
+// what was written since.
+func TestIPAMBackupsBeforeARestoreAndACrash(t *testing.T) {
+	t.Parallel()
+	torn := func(d keptDir, name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(d.path, fmt.Sprintf("ipam-%.4x-20270115T0800%s", sha256.Sum256([]byte("g")), name)), []byte("torn"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := keptDir{t, t.TempDir()}
+	d.keep(0, "g", 0, 2000, 1)
+	torn(d, "01Z.tar.gz")
+	d.keep(2, "g", 2, 1500, 1)
+	d.keep(0, "g", 3, 1501, 1)
+	d.has("before-restore-g 00", "g 03")
+
+	d = keptDir{t, t.TempDir()}
+	d.keep(0, "g", 0, 2000, 1)
+	torn(d, "01Z.tar.gz.part") // another run has begun the same file, and has not ended
+	d.keep(2, "g", 1, 1500, 1)
+	d.keep(0, "g", 2, 1501, 1)
+	d.has("before-restore-g 00", "g 01.part", "g 02")
+}

@@ -59,7 +59,11 @@ func (g growth) of(pool string) string {
 	if !ok {
 		return ""
 	}
-	out := fmt.Sprintf("grows by %s a day, as seen for %s: empty in %s", plain.Count(int(f.PerDay), "address"), age(f.SeenSeconds), age(f.EmptySeconds))
+	seen := ""
+	if f.SeenSeconds > 0 { // an older controller does not tell
+		seen = ", as seen for " + age(f.SeenSeconds)
+	}
+	out := fmt.Sprintf("grows by %s a day%s: empty in %s", plain.Count(int(f.PerDay), "address"), seen, age(f.EmptySeconds))
 	if f.LaterSeconds >= time.Hour.Seconds() && f.EmptySeconds < capacity.Most.Seconds() {
 		out += fmt.Sprintf(", %s later if what is leaked were free (PL1001)", age(f.LaterSeconds))
 	}

@@ -16,6 +16,7 @@ func TestGrowth(t *testing.T) {
 	}{
 		{capacity.Forecast{Pool: "p", PerDay: 340.9, SeenSeconds: 6 * 3600, EmptySeconds: 12 * day, LaterSeconds: 19 * day}, "grows by 340 addresses a day, as seen for 6h: empty in 12d, 19d later if what is leaked were free (PL1001)"},
 		{capacity.Forecast{Pool: "p", PerDay: 1, SeenSeconds: 7 * day, EmptySeconds: 3 * day}, "grows by 1 address a day, as seen for 7d: empty in 3d"},
+		{capacity.Forecast{Pool: "p", PerDay: 2, EmptySeconds: 3 * day}, "grows by 2 addresses a day: empty in 3d"},
 		{capacity.Forecast{Pool: "p", PerDay: 1}, ""},
 		{capacity.Forecast{Pool: "p", PerDay: 0.9, EmptySeconds: day}, ""},
 		{capacity.Forecast{Pool: "p", PerDay: -5, EmptySeconds: day}, ""},

@@ -69,7 +69,10 @@ func statusOf(r *audit.Report, guard string, grow growth) statusReport {
 		p, u := &s.Pools[i], r.View.PoolUse(int32(i))
 		one := poolStatus{Name: p.Name, CIDR: p.CIDR, Encapsulation: p.Tunnel, Disabled: p.Disabled, Size: model.Size(p.CIDR, 1<<30), Held: ifRead(r, model.Blocks, u.Held), Blocks: ifRead(r, model.Blocks, u.Blocks)}
 		if f, ok := grow.pools[p.Name]; ok {
-			one.PerDay, one.SeenSeconds, one.EmptySeconds, one.LaterSeconds = &f.PerDay, &f.SeenSeconds, &f.EmptySeconds, &f.LaterSeconds
+			one.PerDay, one.EmptySeconds, one.LaterSeconds = &f.PerDay, &f.EmptySeconds, &f.LaterSeconds
+			if f.SeenSeconds > 0 {
+				one.SeenSeconds = &f.SeenSeconds
+			}
 		}
 		doc.Pools = append(doc.Pools, one)
 	}

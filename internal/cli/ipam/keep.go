@@ -47,7 +47,8 @@ func newKeeper(dir string, s *model.Snapshot, keep int) (*keeper, error) {
 }
 
 // write writes the records into a new file, and removes the oldest only once that is on the disk. The newest file from before
-// a restore is put aside: only it tells who had which address.
+// a restore is put aside, and before anything else: only it tells who had which address, and a run that ends halfway must
+// not leave the next one to compare with what was written since.
 func (k *keeper) write(s *model.Snapshot) (out kept, err error) {
 	earlier, err := k.files()
 	if err != nil {
@@ -57,26 +58,45 @@ func (k *keeper) write(s *model.Snapshot) (out kept, err error) {
 	if slices.Contains(earlier, out.file) {
 		return out, fmt.Errorf("%s exists", k.path(out.file))
 	}
-	if out.size, err = k.complete(out.file, s); err != nil || len(earlier) == 0 {
-		return out, err
-	}
-	last := earlier[len(earlier)-1]
-	if last > out.file {
-		return out, fmt.Errorf("%s was written, and none was removed: %s is of a later time; move it away if the API server's clock was ahead", k.path(out.file), k.path(last))
-	}
-	was, err := cluster.ReadBundle(k.path(last))
-	if err != nil {
-		return out, fmt.Errorf("%s was written, and none was removed: %w", k.path(out.file), err)
-	}
-	if cluster.RecordsWentBack(was, s) {
-		out.aside = beforeRestore + last
-		if err := os.Rename(k.path(last), k.path(out.aside)); err != nil {
+	last, unread := k.lastReadable(earlier, s)
+	if last.restored {
+		out.aside = beforeRestore + last.name
+		if err := os.Rename(k.path(last.name), k.path(out.aside)); err != nil {
 			return out, err
 		}
-		earlier = earlier[:len(earlier)-1]
+		earlier = slices.DeleteFunc(earlier, func(name string) bool { return name == last.name })
+	}
+	if out.size, err = k.complete(out.file, s); err != nil {
+		return out, err
+	}
+	if n := len(earlier); n > 0 && earlier[n-1] > out.file {
+		return out, fmt.Errorf("%s was written, and none was removed: %s is of a later time; move it away if the API server's clock was ahead", k.path(out.file), k.path(earlier[n-1]))
+	}
+	if unread != nil {
+		return out, fmt.Errorf("%s was written, and none was removed: %w", k.path(out.file), unread)
 	}
 	out.removed, err = k.thin(earlier)
 	return out, err
+}
+
+// A compared file is the newest one that could be read.
+type compared struct {
+	name     string
+	restored bool // Calico's datastore was restored since
+}
+
+// lastReadable compares records with the newest file that can be read; unread says why the newest of all cannot.
+func (k *keeper) lastReadable(earlier []string, s *model.Snapshot) (last compared, unread error) {
+	for i, name := range slices.Backward(earlier) {
+		was, err := cluster.ReadBundle(k.path(name))
+		if err == nil {
+			return compared{name, cluster.RecordsWentBack(was, s)}, unread
+		}
+		if i == len(earlier)-1 {
+			unread = err
+		}
+	}
+	return last, unread
 }
 
 // complete writes a file that is there only as a whole.
