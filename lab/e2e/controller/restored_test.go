@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,6 +82,11 @@ func (b *bench) restored(ctx context.Context, s *stage.Stage, stores []string, b
 	if out, code, err := stage.Plumbline(ctx, b.Lab, product.Binary(b.t), state, "ipam", "backup", "--save", before); err != nil || code != 0 {
 		b.t.Fatalf("ipam backup: exit code %d, %v\n%s", code, err, out)
 	}
+	kept := filepath.Join(state, "kept")
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		return err
+	}
+	b.keeps(ctx, state, kept, false)
 	for _, store := range stores {
 		if err := b.Restore(ctx, store, backups[store], bump); err != nil {
 			return err
@@ -102,6 +108,7 @@ func (b *bench) restored(ctx context.Context, s *stage.Stage, stores []string, b
 		b.nodesSay(ctx)
 	}
 	b.diffed(ctx, state, before, was)
+	b.keeps(ctx, state, kept, true)
 	return b.rebuilt(ctx, state)
 }
 
@@ -139,6 +146,15 @@ func (b *bench) newAgents(ctx context.Context) {
 		b.t.Fatal(out, err)
 	}
 	time.Sleep(10 * time.Second) // they publish
+}
+
+// keeps: a directory keeps one file, and the last one from before a restore.
+func (b *bench) keeps(ctx context.Context, state, dir string, restored bool) {
+	b.t.Helper()
+	out, code, err := stage.Plumbline(ctx, b.Lab, product.Binary(b.t), state, "ipam", "backup", "--save", dir, "--keep=1")
+	if err != nil || code != 0 || strings.Contains(out, "before-restore-") != restored {
+		b.t.Errorf("ipam backup --keep: exit code %d, %v, restored %t\n%s", code, err, restored, out)
+	}
 }
 
 // diffed: every address that changed hands is named.
