@@ -60,20 +60,33 @@ func at(six bool) int {
 // what their kernels have. The ways of one node are those of all less its own, so that all nodes are
 // compared in the time of a few.
 type recordedWays struct {
-	peers  []*farNode
+	peers  [2][]peerAt              // by address; those of IPv6 are the second
 	to     map[string][]recordedWay // by node
 	total  waySums
 	nearby map[netip.Prefix]*waySums // of the nodes in one subnet
 	blocks [model.WayBuckets][]int32 // rows of blocks, by the buckets of their route and of the neighbour entry
 }
 
+// A peerAt is a node at one of its addresses.
+type peerAt struct {
+	ip netip.Addr
+	*farNode
+}
+
 func newRecordedWays(p *Pass) *recordedWays {
 	r := &recordedWays{to: map[string][]recordedWay{}, nearby: map[netip.Prefix]*waySums{}}
 	for row := range int32(p.Rows(model.Nodes)) {
 		if f := p.far(p.Node(row).Name); f != nil {
-			r.peers = append(r.peers, f)
 			r.addNode(f)
+			for _, six := range []bool{false, true} {
+				for _, ip := range f.ips[six] {
+					r.peers[at(six)] = append(r.peers[at(six)], peerAt{ip, f})
+				}
+			}
 		}
+	}
+	for _, peers := range r.peers {
+		slices.SortFunc(peers, func(a, b peerAt) int { return a.ip.Compare(b.ip) })
 	}
 	for row := range int32(p.Rows(model.Blocks)) {
 		b := p.Block(row)
@@ -159,14 +172,21 @@ func (r *recordedWays) addRow(f *farNode, dst netip.Prefix, row int32) {
 	}
 }
 
-// in sums up the ways to the nodes of a subnet.
+// in sums up the ways to the nodes of a subnet, which is masked. Where every node has a subnet of its own,
+// as in some clouds, there are as many as nodes.
 func (r *recordedWays) in(subnet netip.Prefix) *waySums {
 	s := r.nearby[subnet]
 	if s == nil {
 		s = &waySums{}
-		for _, f := range r.peers {
-			if slices.ContainsFunc(f.ips[subnet.Addr().Is6()], subnet.Contains) {
-				s.add(r.to[f.Name])
+		peers, added := r.peers[at(subnet.Addr().Is6())], map[*farNode]bool{}
+		first, _ := slices.BinarySearchFunc(peers, subnet.Addr(), func(p peerAt, ip netip.Addr) int { return p.ip.Compare(ip) })
+		for _, p := range peers[first:] {
+			if !subnet.Contains(p.ip) {
+				break
+			}
+			if !added[p.farNode] {
+				s.add(r.to[p.Name])
+				added[p.farNode] = true
 			}
 		}
 		r.nearby[subnet] = s

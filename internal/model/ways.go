@@ -125,7 +125,8 @@ func mixed(h uint64) uint64 {
 }
 
 // SumWays replaces the routes and neighbour entries of tunnels and next hops by their sums, which it
-// puts into the row of the machine, except those of open buckets. Without that row nothing changes.
+// puts into the row of the machine, except those of open buckets. Without that row nothing changes. What
+// is summed up already stays so.
 func (f *NodeState) SumWays(open []int) {
 	if len(f.Machines) == 0 {
 		return
@@ -141,6 +142,9 @@ func (f *NodeState) SumWays(open []int) {
 		}
 	}
 	s := summing{sums: map[wayKey]*WaySum{}, open: is}
+	for _, w := range f.Machines[0].Ways {
+		s.sums[wayKey{w.Kind, w.Device, w.IPv6}] = &w
+	}
 	f.Routes = slices.DeleteFunc(slices.Clone(f.Routes), func(r Route) bool { return s.route(&r, links[r.Link]) })
 	f.Neighbours = slices.DeleteFunc(slices.Clone(f.Neighbours), func(n Neighbour) bool { return s.neighbour(&n, links[n.Link]) })
 	f.Machines = slices.Clone(f.Machines)
