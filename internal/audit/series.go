@@ -14,7 +14,7 @@ import (
 // two rereads that decided nothing. A difference that disappears within seconds is never
 // reread.
 const (
-	firstReread = 10 * time.Second
+	firstReread = 5 * time.Second
 	lastReread  = 5 * time.Minute
 )
 
@@ -27,6 +27,7 @@ type Series struct {
 	memory Memory
 	known  map[string]*settling
 	differ map[string]differing // nodes whose sums of ways differ
+	last   *judgement           // nil before the first
 }
 
 // A settling is how far a finding has come from unconfirmed to confirmed. It belongs to one
@@ -40,6 +41,7 @@ type settling struct {
 	since  model.Time
 	after  model.Time // RecheckAfter
 	why    string
+	away   bool // a reread did not see it, and no judgement since
 }
 
 // NewSeries begins a series. Options.Recall is asked once, at the first judgement.
@@ -53,6 +55,7 @@ func (w *Series) Memory() Memory { return w.memory }
 // Judge judges a snapshot. The first judgement rereads every unconfirmed finding at once,
 // as a check does; later ones reread those that are due.
 func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Report {
+	w.last = nil // before another view of a large cluster needs memory
 	v := w.open(ctx, s, src)
 	if !w.begun && w.opts.Recall != nil {
 		for k, o := range w.opts.Recall(s.Meta.GUID) {
@@ -60,26 +63,16 @@ func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Repo
 		}
 	}
 	res := detect.RunOn(w.cores(), v, w.opts.Detectors...)
-	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged, Gaps: gaps(v)}
-	found, others := keep(res.Findings, w.opts.Keep)
-	due, rest := w.divide(found, r.Taken)
-	there := index(found)
+	w.last = &judgement{v: v.Aside(), gaps: gaps(v), skipped: res.Skipped, judged: res.Judged}
+	w.last.found, w.last.others = keep(res.Findings, w.opts.Keep)
+	there := index(w.last.found)
 	for k := range w.known { // what is not found is forgotten: if it comes back, it begins anew
 		if there[k] == nil {
 			delete(w.known, k)
 		}
 	}
-	seen := r.Taken
-	if src.Kubernetes != nil && src.Calico != nil && len(due) > 0 {
-		looked, lost, at := reread(ctx, s, v, src, w.opts.Detectors, due)
-		r.Gaps, seen = append(r.Gaps, lost...), at
-		w.missed(due, looked, r.Taken)
-		due = looked
-	}
-	due = w.settle(v, due, rest, others, r, seen)
+	r := w.decide(ctx, s.Meta.Taken, src)
 	w.begun = true
-	r.Memory = w.memory
-	finish(r, append(due, rest...), w.opts)
 	return r
 }
 
@@ -112,6 +105,7 @@ func (w *Series) divide(found []finding.Finding, now model.Time) (due, rest []fi
 			}
 			w.known[f.Key()] = x
 		}
+		x.away = false
 		if !x.next.IsZero() && x.next <= now {
 			due = append(due, f)
 			continue
@@ -129,23 +123,25 @@ func (w *Series) missed(due, looked []finding.Finding, now model.Time) {
 	for i := range due {
 		if k := due[i].Key(); again[k] == nil {
 			delete(w.memory, k)
-			w.known[k].postpone(now)
-			w.known[k].state, w.known[k].why = finding.Unconfirmed, "not found when it was reread"
+			x := w.known[k]
+			x.postpone(now)
+			x.state, x.why, x.away = finding.Unconfirmed, "not found when it was reread", true
 		}
 	}
 }
 
 // settle decides about what was reread, and remembers it.
-func (w *Series) settle(v *model.View, due, rest []finding.Finding, others map[string]bool, r *Report, seen model.Time) []finding.Finding {
-	st := settler{now: r.Taken, fixed: w.opts.Settle, memory: w.memory, gcGracePeriod: gracePeriod(v)}
+func (w *Series) settle(due, rest []finding.Finding, now, seen model.Time) []finding.Finding {
+	v, judged := w.last.v, w.last.judged
+	st := settler{now: now, fixed: w.opts.Settle, memory: w.memory, gcGracePeriod: gracePeriod(v)}
 	kept := map[string]bool{}
-	for k := range others {
+	for k := range w.last.others {
 		kept[k] = true
 	}
 	for i := range rest {
 		kept[rest[i].Key()] = true
 	}
-	memory := remember(w.memory, due, r.Judged, kept, seen)
+	memory := remember(w.memory, due, judged, kept, seen)
 	for i := range due {
 		f := &due[i]
 		f.State = finding.Unconfirmed
@@ -158,10 +154,10 @@ func (w *Series) settle(v *model.View, due, rest []finding.Finding, others map[s
 		case f.State == finding.Confirmed, f.Class == finding.Node:
 			x.next = 0
 		case failed:
-			x.postpone(r.Taken)
+			x.postpone(now)
 			f.RecheckAfter = x.after
 		default:
-			x.next = max(f.RecheckAfter, r.Taken.Add(time.Second))
+			x.next = max(f.RecheckAfter, now.Add(time.Second))
 		}
 	}
 	w.memory = memory
@@ -175,11 +171,11 @@ func (x *settling) postpone(now model.Time) {
 	x.after = x.next
 }
 
-// Due is when the next finding is to be reread; zero if none is.
+// Due is when the next finding of the last judgement is to be reread; zero if none is.
 func (w *Series) Due() model.Time {
 	var at model.Time
 	for _, x := range w.known {
-		if !x.next.IsZero() && (at.IsZero() || x.next < at) {
+		if !x.next.IsZero() && !x.away && (at.IsZero() || x.next < at) {
 			at = x.next
 		}
 	}

@@ -52,6 +52,8 @@ func state(r *audit.Report, key string) finding.State {
 	return "none"
 }
 
+var errAway = errors.New("away")
+
 var podGone = observe.Change{Ref: model.Ref{Kind: model.KindPod, Name: "shop/web"}}
 
 // leaking rereads a cluster in which the pod is gone, and counts how often.
@@ -77,10 +79,10 @@ func TestSeriesSettles(t *testing.T) {
 		want   finding.State
 	}{
 		{now + 1, false, finding.Unconfirmed},
-		{now + 5, false, finding.Unconfirmed}, // too early
-		{now + 11, true, finding.Unconfirmed},
+		{now + 4, false, finding.Unconfirmed}, // too early
+		{now + 6, true, finding.Unconfirmed},
 		{now + 1300, false, finding.Unconfirmed}, // before its time
-		{now + 1361, true, finding.Confirmed},
+		{now + 1356, true, finding.Confirmed},
 		{now + 9000, false, finding.Confirmed}, // what is confirmed and unchanged is not reread
 	} {
 		src, asked := leaking(step.at)
@@ -88,8 +90,8 @@ func TestSeriesSettles(t *testing.T) {
 		if got := state(r, leaked); got != step.want || (asked.asked > 0) != step.reread {
 			t.Errorf("at %d: %s, reread %d times", step.at-now, got, asked.asked)
 		}
-		if step.at == now+11 && f.series.Due() != now+11+1350 {
-			t.Errorf("due at %d, want %d", f.series.Due()-now, 11+1350)
+		if step.at == now+6 && f.series.Due() != now+6+1350 {
+			t.Errorf("due at %d, want %d", f.series.Due()-now, 6+1350)
 		}
 	}
 	pod := base().Pods[0]
@@ -109,7 +111,7 @@ func TestSeriesDoubts(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func() *looks{
 		"not seen again": func() *looks { return &looks{answers: []observe.Reread{owners(base())}} },
-		"unreachable":    func() *looks { return &looks{err: errors.New("away")} },
+		"unreachable":    func() *looks { return &looks{err: errAway} },
 	} {
 		f := follow(t, base(), audit.Options{})
 		f.judge(now, audit.Source{})

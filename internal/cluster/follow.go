@@ -42,6 +42,7 @@ type following struct {
 	dirty    bool      // something changed since the last snapshot was taken
 	changed  time.Time // when the first such change was received
 	next     time.Time // not before then is the next judgement
+	reread   time.Time // nor what is due reread
 }
 
 // now is the API server's time, by our clock.
@@ -148,8 +149,10 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 		case <-restated:
 			f.heardNodes()
 		case p := <-judged:
-			f.judging = false
-			f.next = time.Now().Add(restAfter(p.Took)) //nolint:forbidigo // compared with itself alone
+			f.rest(p)
+			if p.Report == nil {
+				break
+			}
 			p.Agents, p.Plan = f.countAgents(), f.simplePlan
 			f.each(p)
 			f.remember(guid, f.series.Memory())
@@ -163,7 +166,7 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 				go func() { read <- f.read(ctx, nodes) }()
 			}
 		case <-tick.C:
-			f.dirty = f.dirty || f.due()
+			f.rereadDue(ctx, judged)
 		}
 		if err != nil {
 			return err
@@ -180,21 +183,44 @@ func (f *following) put(cs []observe.Change) error {
 	return f.rows.Put(cs)
 }
 
-// due tells that something unconfirmed can be confirmed now, and no judgement is under way
-// that may do so.
-func (f *following) due() bool {
-	if f.judging {
-		return false
+// rereadDue rereads what is due before the next judgement: that may be many seconds away.
+func (f *following) rereadDue(ctx context.Context, done chan<- Pass) {
+	began := time.Now() //nolint:forbidigo // compared with itself alone
+	if f.judging || began.Before(f.reread) {
+		return
 	}
-	due := f.series.Due()
-	return !due.IsZero() && due <= f.now()
+	now, src := f.now(), f.src
+	if due := f.series.Due(); due.IsZero() || due > now {
+		return
+	}
+	f.judging = true
+	go func() { done <- Pass{Report: f.series.Again(ctx, now, src), Took: time.Since(began), Reread: true} }()
+}
+
+// rest takes the end of a judgement or a reread, and says when the next of them may begin.
+func (f *following) rest(p Pass) {
+	now := time.Now() //nolint:forbidigo // compared with itself alone
+	f.judging = false
+	if p.Reread {
+		f.reread, f.next = now.Add(max(2*p.Took, rereadPause)), later(f.next, now.Add(p.Took))
+	} else {
+		f.next = now.Add(restAfter(p.Took))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // The pace of judgements. One takes at most half a core; it follows another after at most
-// ten seconds, unless that would be more.
+// six seconds, unless that would be more.
 const (
 	shortestPause = 200 * time.Millisecond
-	longestPause  = 10 * time.Second
+	longestPause  = 6 * time.Second
+	rereadPause   = time.Second
 	share         = 20 // a cheap judgement takes one part in twenty
 )
 

@@ -25,10 +25,11 @@ const (
 	wentWell   = 5 * time.Minute
 )
 
-// A Pass is one judgement of a followed cluster.
+// A Pass is one judgement of a followed cluster, or a reread of what was due since.
 type Pass struct {
 	*audit.Report
 	Took    time.Duration // to judge
+	Reread  bool          // only what was due was read again: all else is as it was judged before
 	Changed time.Time     // when the first change that it is the first to contain was received; zero if there was none
 	Agents  *AgentCount   // nil if agents are not watched
 	// Plan plans the repair of findings of the report, and writes nothing.

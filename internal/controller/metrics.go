@@ -83,7 +83,9 @@ func (n *numbers) now() []metrics.Number {
 
 // judged takes the numbers of a judgement.
 func (n *numbers) judged(p cluster.Pass, counts []objects.Count, now time.Time) {
-	n.judge.Took(p.Took)
+	if !p.Reread {
+		n.judge.Took(p.Took)
+	}
 	out := []metrics.Number{lastSuccess.At(now)}
 	out = append(out, findingNumbers(p.Report, counts)...)
 	out = append(out, coverageNumbers(p.Report)...)
