@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	controller.BoundMemory(os.Getenv, os.ReadFile)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx)
 	stop()
