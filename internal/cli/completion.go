@@ -59,10 +59,29 @@ func complete(root *cobra.Command, sess *term.Session) {
 			c.ValidArgsFunction = func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 				return begin(cluster.FindingNames(c.Context(), sess.Cluster), word), cobra.ShellCompDirectiveNoFileComp
 			}
+		case "undo", "history":
+			c.ValidArgsFunction = func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+				if len(args) > 0 {
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+				return plans(c, sess, word, false)
+			}
+		case "apply":
+			_ = c.RegisterFlagCompletionFunc("resume", func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+				return plans(c, sess, word, true)
+			})
 		case "explain", "timeline":
 			c.ValidArgsFunction = completeObject(sess, c)
 		}
 	}
+}
+
+// plans completes those that were applied from this machine.
+func plans(c *cobra.Command, sess *term.Session, word string, resumable bool) ([]string, cobra.ShellCompDirective) {
+	o, done := sess.Options()
+	defer done()
+	o.Notice, o.Progress = nil, nil
+	return begin(cluster.PlanNames(c.Context(), o, resumable), word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeObject completes a kind and then the name of an object of it, or a finding.

@@ -14,7 +14,7 @@ func TestDemo(t *testing.T) {
 	if r.code != 0 || r.err != "" {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
-	for _, want := range []string{"error  PL2001/late-del/etcd1-0", "PL2001/late-del/etcd1-0: running, but a DEL has emptied its address annotation [confirmed]", "late DEL: the stop of sandbox", "[proven]", "4 steps, risk safe"} {
+	for _, want := range []string{"error  PL2001/late-del/etcd1-0", "late-del/etcd1-0 on node1 running: running, but a DEL has emptied its address annotation [confirmed]", "annotation  EMPTIED", "late DEL: the stop of sandbox", "[proven]", "4 steps, risk safe"} {
 		if strings.Count(r.out, want) != 1 {
 			t.Errorf("not shown once: %s", want)
 		}

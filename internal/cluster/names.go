@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/api/v1alpha1"
+	"plumbline.dev/plumbline/internal/journal"
 )
 
 // A shell that completes a word waits for it: so long, and for so many names.
@@ -65,5 +66,27 @@ func FindingNames(ctx context.Context, o Options) (out []string) {
 		}
 		return nil
 	})
+	return out
+}
+
+// PlanNames are those of plans that were applied to the cluster from this machine, the newest first; of those that can be
+// resumed, where only they are asked for.
+func PlanNames(ctx context.Context, o Options, resumable bool) (out []string) {
+	c, err := connect(o)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, namesTimeout)
+	defer cancel()
+	if err := c.findCalico(ctx); err != nil {
+		return nil
+	}
+	defer c.Close()
+	all, _ := c.History(ctx) // what could be read helps
+	for _, a := range all[:min(len(all), maxNames)] {
+		if a.State == journal.Stopped || a.State == journal.Interrupted || !resumable && a.State != journal.Broken {
+			out = append(out, a.Plan)
+		}
+	}
 	return out
 }

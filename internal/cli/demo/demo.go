@@ -40,7 +40,7 @@ func steps(dir string) []step {
 	bundle, logs := filepath.Join(dir, "bundle.tar.gz"), filepath.Join(dir, "logs")
 	return []step{
 		{"etcd1-0 runs, and nobody reaches it. What is wrong in this cluster?", []string{"check", "--settle", "1s", "--bundle", bundle}},
-		{"What do Kubernetes, Calico and the node say about that pod?", []string{"explain", "PL2001/late-del/etcd1-0", "--settle", "1s", "--bundle", bundle}},
+		{"What do Kubernetes, Calico and the node say about that pod?", []string{"explain", "pod", "etcd1-0", "-n", "late-del", "--settle", "1s", "--bundle", bundle}},
 		{"How did that happen? The logs of the nodes tell.", []string{"timeline", "pod", "etcd1-0", "-n", "late-del", "--logs", logs}},
 		{"What would a repair do?", []string{"plan", "--settle", "1s", "--bundle", bundle}},
 	}

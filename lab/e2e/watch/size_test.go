@@ -16,7 +16,7 @@ import (
 
 const podsPerNode = 30
 
-// longest is how long after a bare watch a result may come: a judgement begins at most ten
+// longest is how long after a bare watch a result may come: a judgement begins at most six
 // seconds after the one before, and takes its time on half a core.
 const longest = 25 * time.Second
 
