@@ -120,6 +120,10 @@ func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, o stage.O
 	if c.Nodes == 0 {
 		c.Nodes = sc.Nodes
 	}
+	c, err := c.WithDefaults()
+	if err != nil {
+		return err
+	}
 	if err := insideNew(ctx, c); err != nil {
 		return err
 	}
