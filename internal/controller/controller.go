@@ -140,10 +140,12 @@ func (l *leader) run(ctx context.Context) error {
 		if l.ui != nil {
 			l.ui.state.Put(pass.Report)
 		}
-		rules.judged(pass)
+		if !pass.Reread { // else all but a few rows are those of the judgement before
+			rules.judged(pass)
+			l.health.judged()
+		}
 		l.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
 		l.rows.take(pass, l.grow)
-		l.health.judged(pass)
 	}}
 	w.Notice = func(s string) {
 		l.Log.Warn(s)

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/observe"
 )
 
@@ -41,7 +40,8 @@ func (h *health) wrote() {
 	h.good = observe.Uptime()
 }
 
-func (h *health) judged(cluster.Pass) {
+// judged: the whole cluster was.
+func (h *health) judged() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ready, h.since = true, observe.Uptime()

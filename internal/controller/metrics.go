@@ -38,6 +38,7 @@ var (
 type numbers struct {
 	judge   *metrics.Histogram
 	history *capacity.History // of the loop that judges
+	whole   time.Time         // when it judged the whole cluster: rereads alone are no success
 	grow    []capacity.Forecast
 
 	mu     sync.Mutex
@@ -85,8 +86,9 @@ func (n *numbers) now() []metrics.Number {
 func (n *numbers) judged(p cluster.Pass, counts []objects.Count, now time.Time) {
 	if !p.Reread {
 		n.judge.Took(p.Took)
+		n.whole = now
 	}
-	out := []metrics.Number{lastSuccess.At(now)}
+	out := []metrics.Number{lastSuccess.At(n.whole)}
 	out = append(out, findingNumbers(p.Report, counts)...)
 	out = append(out, coverageNumbers(p.Report)...)
 	if p.Agents != nil {

@@ -100,6 +100,10 @@ func TestNumbers(t *testing.T) {
 	s.Coverage[0].State = model.Lost
 	r.View = model.Seal(s)
 	n.grow = []capacity.Forecast{{Pool: "p", PerDay: 1}}
+	n.judged(cluster.Pass{Report: r, Reread: true}, nil, time.Unix(2_000_000_000, 0))
+	if got := page(t, n); !strings.Contains(got, "last_success_timestamp_seconds 1.800000001e+09") || !strings.Contains(got, "judge_seconds_count 1\n") {
+		t.Error("a reread is told as a judgement of the whole cluster")
+	}
 	n.judged(cluster.Pass{Report: r}, nil, time.Unix(1, 0))
 	if got := page(t, n); strings.Contains(got, "plumbline_pool_addresses") || len(n.grow) > 0 {
 		t.Error("pools were not read, and are told")

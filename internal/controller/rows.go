@@ -23,7 +23,7 @@ import (
 type rows struct {
 	mu   sync.Mutex
 	last *cluster.Rows // nil: not the leader, or nothing was judged yet
-	at   time.Duration // observe.Uptime of it
+	at   time.Duration // observe.Uptime when the whole cluster was judged
 
 	turns chan struct{} // of answers at a time
 }
@@ -38,7 +38,10 @@ func (s *rows) take(p cluster.Pass, pools []capacity.Forecast) {
 	last := cluster.RowsOf(p.Report, pools)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last, s.at = last, observe.Uptime()
+	s.last = last
+	if !p.Reread {
+		s.at = observe.Uptime()
+	}
 }
 
 func (s *rows) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
