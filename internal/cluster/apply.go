@@ -49,6 +49,7 @@ type Run struct {
 	past       []repair.Entry
 	wants      map[string]bool    // the plan's findings
 	about      map[model.Ref]bool // the pods and addresses that the plan's findings are about
+	before     map[string]bool    // findings that were there by themselves, confirmed or not
 	journal    *journal.Journal
 	version    *rollout
 	release    []func()
@@ -151,6 +152,7 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	}
 	r.wants = targetsOf(p)
 	r.about = podsIn(now, r.wants)
+	r.before = keysOf(now.Findings, now.Unconfirmed)
 	blind := unseen(now, p)
 	if p.Undoes == "" && !resumed {
 		r.Skipped = p.Refresh(now.View, foundIn(now))

@@ -24,6 +24,7 @@ const (
 type Verification struct {
 	Still  []string          // findings of the plan that are still there
 	Also   []finding.Finding // other findings about the same pods and addresses
+	Broken []finding.Finding // those of them that are errors and were not there before: the pods do not work yet
 	Waited time.Duration     // for Calico
 	Unread error             // what could not be read again
 }
@@ -39,7 +40,7 @@ func (r *Run) Verify(ctx context.Context, res execute.Result, waiting func(Verif
 	began := r.x.Now()
 	for look := 1; ; look++ {
 		waited := r.x.Now().Sub(began) // before the check: that of a large cluster takes long itself
-		if v = r.found(ctx, res); len(v.Still) == 0 && v.Unread == nil || ctx.Err() != nil || look > 1 && waited > verifyWithin {
+		if v = r.found(ctx, res); len(v.Still) == 0 && len(v.Broken) == 0 && v.Unread == nil || ctx.Err() != nil || look > 1 && waited > verifyWithin {
 			v.Waited = waited
 			return v
 		}
@@ -67,6 +68,9 @@ func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
 	for _, f := range slices.Concat(now.Findings, now.Unconfirmed) {
 		if !r.wants[f.Key()] && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] }) {
 			v.Also = append(v.Also, f)
+			if f.Severity == finding.Error && !r.before[f.Key()] {
+				v.Broken = append(v.Broken, f)
+			}
 		}
 	}
 	for _, c := range now.Gaps {
@@ -93,6 +97,16 @@ func podsIn(now *audit.Report, wants map[string]bool) map[model.Ref]bool {
 			if o.Kind == model.KindPod || o.Kind == model.KindAddress {
 				out[o] = true
 			}
+		}
+	}
+	return out
+}
+
+func keysOf(all ...[]finding.Finding) map[string]bool {
+	out := map[string]bool{}
+	for _, fs := range all {
+		for i := range fs {
+			out[fs[i].Key()] = true
 		}
 	}
 	return out

@@ -135,10 +135,13 @@ func (r *Repair) round(ctx context.Context, s *Stage) (bool, error) {
 }
 
 // onlyLater returns whether every remaining finding was repaired but is still reported
-// for a moment.
+// for a moment, or is one that the next round repairs.
 func onlyLater(out string) bool {
 	left, later := 0, 0
 	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "not yet ") {
+			left, later = left+1, later+1
+		}
 		if strings.HasPrefix(line, "remains ") {
 			left++
 			if strings.Contains(line, ": still found after ") {

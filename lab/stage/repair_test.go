@@ -20,7 +20,7 @@ func TestPlanOf(t *testing.T) {
 func TestOnlyLater(t *testing.T) {
 	t.Parallel()
 	later, never := "remains    PL2010/a: still found after 1m5s\n", "remains    PL1001/b: refused: somebody uses it\n"
-	for out, want := range map[string]bool{later: true, later + never: false, never: false, "verified 1\n": false} {
+	for out, want := range map[string]bool{later: true, "not yet    1 error about the same pods\n" + later: true, "not yet    1 error\n" + never: false, later + never: false, never: false, "verified 1\n": false} {
 		if got := onlyLater(out); got != want {
 			t.Errorf("%q: got %v", out, got)
 		}

@@ -31,8 +31,8 @@ func ApplyCommand(sess *term.Session) *cobra.Command {
 			"continues after a crash, undo reverts the plan.\n\n" +
 			"Only one apply runs per cluster at a time. To stop it within seconds:\n" +
 			"  kubectl -n kube-system create configmap plumbline-stop\n\n" +
-			"Exit code: 0 everything is repaired; 1 something was skipped or is still found;\n" +
-			"2 could not start; 4 stopped before the end.",
+			"Exit code: 0 everything is repaired; 1 something was skipped or is still found,\n" +
+			"or a pod does not work yet; 2 could not start; 4 stopped before the end.",
 		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", sess.Program),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -151,11 +151,11 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	}
 	if w.dryRun() {
 		fmt.Fprintf(w.sess.Stdout, "dry run   nothing was written; %s\n", w.sent())
-		return w.verdict(res, nil)
+		return w.verdict(res, cluster.Verification{})
 	}
 	v := w.Verify(ctx, res, w.waiting)
 	w.closing(res, v, took)
-	if err := w.verdict(res, v.Still); err != nil || v.Unread == nil {
+	if err := w.verdict(res, v); err != nil || v.Unread == nil {
 		return err
 	}
 	return term.ExitFindings

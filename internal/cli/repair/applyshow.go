@@ -17,7 +17,11 @@ import (
 // headline says what begins, and what fell away since the plan was made.
 func (w *applyRun) headline() {
 	p := w.Plan
-	fmt.Fprintf(w.sess.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks)
+	dry := ""
+	if w.dryRun() {
+		dry = "   DRY RUN"
+	}
+	fmt.Fprintf(w.sess.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s%s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks, dry)
 	ofVersion(w.sess, p)
 	w.skipped()
 }
@@ -43,11 +47,19 @@ func (w *applyRun) progress(p cluster.Progress) {
 	if p.Undo {
 		mark = "undo "
 	}
-	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, plain.ShortIDs(p.Step.On.Name))
+	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, w.word(p.Outcome), plain.ShortIDs(p.Step.On.Name))
 	w.sess.PrintLines(w.sess.Width(), text)
 	if p.Why != "" {
 		w.sess.PrintLabelled(w.sess.Width(), "      ", plain.ShortIDs(p.Why))
 	}
+}
+
+// word is what an outcome is called: a dry run does nothing.
+func (w *applyRun) word(o repair.Outcome) string {
+	if o == repair.Done && w.dryRun() {
+		return "would do"
+	}
+	return string(o)
 }
 
 // summary tells how many steps ended how, where they were not listed.
@@ -62,7 +74,7 @@ func (w *applyRun) summary(res cluster.Result) {
 	var parts []string
 	for _, o := range []repair.Outcome{repair.Done, repair.Already, repair.Moved, repair.Refused, repair.Failed, repair.Unknown} {
 		if n[o] > 0 {
-			parts = append(parts, plain.Thousands(n[o])+" "+string(o))
+			parts = append(parts, plain.Thousands(n[o])+" "+w.word(o))
 		}
 	}
 	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), plain.Thousands(len(w.Plan.Steps)))
@@ -104,6 +116,7 @@ func (w *applyRun) closing(res cluster.Result, v cluster.Verification, took time
 	}
 	w.left(left)
 	w.also(v.Also)
+	w.notYet(v.Broken)
 	if watch > 0 {
 		fmt.Fprintf(out, "watch     check again in %s: until then the IPAM garbage collector may act on what it read before\n", time.Duration(watch)*time.Second)
 	}
@@ -111,7 +124,27 @@ func (w *applyRun) closing(res cluster.Result, v cluster.Verification, took time
 	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
 		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.Program, w.Plan.ID)
 	}
-	w.sess.Next("check")
+	w.next(v)
+}
+
+// notYet says that pods of the plan do not work yet: its findings may have hidden what else is wrong with them.
+func (w *applyRun) notYet(broken []finding.Finding) {
+	if n := len(broken); n > 0 {
+		field(w.sess, "not yet", fmt.Sprintf("%s about the same pods, which the plan does not repair: they may not be reachable", plain.Count(n, "error")))
+	}
+}
+
+// next says what to do about that.
+func (w *applyRun) next(v cluster.Verification) {
+	i := slices.IndexFunc(v.Broken, func(f finding.Finding) bool { return f.State == finding.Confirmed })
+	switch {
+	case i >= 0:
+		w.sess.Next("plan %s --save FILE", plain.Quoted(v.Broken[i].Key()))
+	case len(v.Broken) > 0:
+		w.sess.Next("check --wait")
+	default:
+		w.sess.Next("check")
+	}
 }
 
 // waiting tells that Calico has not followed yet, or that something could not be read.
@@ -120,6 +153,8 @@ func (w *applyRun) waiting(v cluster.Verification) {
 	case !w.sess.Interactive() && !w.sess.Verbose:
 	case v.Unread != nil:
 		fmt.Fprintf(w.sess.Stderr, "waiting: %s\n", plain.Line(v.Unread.Error()))
+	case len(v.Still) == 0:
+		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s about the same pods\n", plain.Count(len(v.Broken), "other error"))
 	default:
 		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s still found\n", plain.Count(len(v.Still), "finding"))
 	}
@@ -158,9 +193,9 @@ func curedText(p *repair.Plan, n int) string {
 	return plain.Thousands(n) + " are gone"
 }
 
-// verdict is the exit code: something was left alone, or is still there.
-func (w *applyRun) verdict(res cluster.Result, still []string) error {
-	if len(still) > 0 {
+// verdict is the exit code: something was left alone, or is still there, or a pod does not work yet.
+func (w *applyRun) verdict(res cluster.Result, v cluster.Verification) error {
+	if len(v.Still) > 0 || len(v.Broken) > 0 {
 		return term.ExitFindings
 	}
 	for _, v := range res.Findings {

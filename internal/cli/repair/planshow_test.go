@@ -7,6 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cli/term/termtest"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 	"plumbline.dev/plumbline/internal/repair/change"
@@ -53,6 +54,26 @@ func TestPlanScreens(t *testing.T) {
 				w.progress(cluster.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})
 			}
 			w.left(map[string]string{"PL2001/shop/db-0": "refused: sandbox " + anID + " does not run"})
+		},
+		"apply-dry": func(sess *term.Session) {
+			p := rescue()
+			w := &applyRun{sess: sess, f: applyFlags{maxRisk: "safe", dryRun: "server"}, budget: cluster.DefaultBudget, Run: &cluster.Run{Plan: p}}
+			w.headline()
+			w.progress(cluster.Progress{Step: &p.Steps[0], N: 1, Of: 4, Outcome: repair.Done})
+			w.progress(cluster.Progress{Step: &p.Steps[1], N: 2, Of: 4, Outcome: repair.Already})
+		},
+		"apply-not-yet": func(sess *term.Session) {
+			w := &applyRun{sess: sess, Run: &cluster.Run{Plan: rescue()}}
+			for _, state := range []finding.State{finding.Unconfirmed, finding.Confirmed} {
+				f := finding.Finding{Code: finding.PL3003, Severity: finding.Error, State: state, Subject: model.Ref{Kind: model.KindPod, Name: "shop/db-0"}, Summary: "its host route points to cali2"}
+				v := cluster.Verification{Also: []finding.Finding{f}, Broken: []finding.Finding{f}}
+				w.also(v.Also)
+				w.notYet(v.Broken)
+				w.next(v)
+				if err := w.verdict(cluster.Result{}, v); err != term.ExitFindings {
+					t.Errorf("%v", err)
+				}
+			}
 		},
 	} {
 		termtest.Screen(t, name, termtest.Shown(t, show))
