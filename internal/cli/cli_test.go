@@ -249,7 +249,7 @@ func TestUsage(t *testing.T) {
 		"not a bundle":     {[]string{"check", "--bundle", "cli_test.go"}, "not a bundle"},
 		"no kubeconfig":    {[]string{"check", "--kubeconfig", "/nonexistent"}, "kubeconfig"},
 		"no such finding":  {[]string{"explain", "PL1001/1.2.3.4", "--bundle", good}, "not present"},
-		"not an address":   {[]string{"explain", "ip", "x"}, "ParseAddr"},
+		"not an address":   {[]string{"explain", "ip", "x"}, "not an address"},
 		"etcd without":     {[]string{"explain", "PL0001"}, "no code"},
 		"labels, bundle":   {[]string{"check", "-l", "app=web", "--bundle", good}, "contains no labels"},
 		"no pod of it":     {[]string{"explain", "pod", "db-0", "--bundle", good}, "is not in this bundle"},

@@ -15,13 +15,17 @@ func TestCheckSaysWhatItJudged(t *testing.T) {
 		args, out, err string
 		code           int
 	}{
-		{"-n nosuchns", "", "error: -n nosuchns: no pod is in this namespace, so nothing was checked", 2},
-		{"--node nosuchnode", "", "error: --node nosuchnode: no such node", 2},
-		{"--code PL2010", "Checked for PL2010 only: ", "", 0},
+		{"check -n nosuchns", "", "error: -n nosuchns: no pod is in this namespace, so nothing was checked", 2},
+		{"check --node nosuchnode", "", "error: --node nosuchnode: no such node", 2},
+		{"plan --node nosuchnode", "", "error: --node nosuchnode: no such node", 2},
+		{"explain node nosuchnode", "", "error: node nosuchnode: no such node, and nothing is left of it", 2},
+		{"explain ip 10.0.0.1111", "", "error: explain ip 10.0.0.1111: not an address", 2},
+		{"explain", "", "error: pass a code, a finding, or a kind and a name", 2},
+		{"check --code PL2010", "Checked for PL2010 only: ", "", 0},
 	} {
-		r := run(t, 0, append([]string{"check", "--bundle", file}, strings.Fields(c.args)...)...)
+		r := run(t, 0, append(strings.Fields(c.args), "--bundle", file)...)
 		if r.code != c.code && c.code != 0 || !strings.Contains(r.out, c.out) || !strings.HasPrefix(r.err, c.err) {
-			t.Errorf("check %s: exit %d\n%s%s", c.args, r.code, r.out, r.err)
+			t.Errorf("%s: exit %d\n%s%s", c.args, r.code, r.out, r.err)
 		}
 	}
 }

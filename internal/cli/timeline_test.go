@@ -170,7 +170,7 @@ func TestTimelineUsage(t *testing.T) {
 		"--follow needs --logs":    {"pod", "a/b", "-f"},
 		"--follow works with":      {"pod", "a/b", "-f", "-o", "json"},
 		"shows one pod":            {"--logs", seedLogs, "-o", "html"},
-		"unable to parse IP":       {"ip", "x", "--logs", seedLogs},
+		"ip x: not an address":     {"ip", "x", "--logs", seedLogs},
 		"accepts at most 2 arg(s)": {"pod", "a", "b"},
 		"want text, wide, json, yaml, html, jsonpath= or go-template=": {"--logs", seedLogs, "-o", "what"},
 	} {

@@ -41,7 +41,12 @@ func Command(sess *term.Session) *cobra.Command {
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17\n"+
 			"  %[1]s explain handle k8s-pod-network.94feeebc95fb…    # its addresses\n"+
 			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it", sess.Program),
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return fmt.Errorf("pass a code, a finding, or a kind and a name; see %s explain --help", sess.Program)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -86,7 +91,7 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 	case "ip":
 		ip, err := netip.ParseAddr(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("explain ip %s: not an address", name)
 		}
 		return explainIP(ctx, sess, ip, f)
 	case "node", "nodes", "no":
@@ -94,7 +99,7 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 	case "block":
 		p, err := netip.ParsePrefix(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("explain block %s: not a block: pass its CIDR, such as 10.244.8.0/26", name)
 		}
 		return explainBlock(ctx, sess, p, f)
 	case "handle":

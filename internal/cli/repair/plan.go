@@ -16,6 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -73,7 +74,7 @@ func runPlan(ctx context.Context, sess *term.Session, args []string, f planFlags
 	if err != nil {
 		return err
 	}
-	if f.save != "" {
+	if f.save != "" && len(p.Steps) > 0 { // a plan that was saved before is worth more than one of nothing
 		if err := cluster.SavePlan(f.save, p); err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func makePlan(ctx context.Context, sess *term.Session, s planSelection) (*repair
 		return nil, err
 	}
 	defer c.Close()
-	r, err := c.Check(ctx, o)
+	r, err := c.CheckSelected(ctx, o, s.namespace, "")
 	done()
 	if err != nil {
 		return nil, err
@@ -123,6 +124,9 @@ func (s planSelection) plan(r *audit.Report, planned func([]finding.Finding, clu
 		s.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := s.choose(r)
+	if s.node != "" && len(chosen) == 0 && r.View.State(model.Nodes, "").Seen() && r.View.NodeByName(s.node) == nil {
+		return nil, fmt.Errorf("--node %s: no such node", s.node) // a typo must not look healthy
+	}
 	p := planned(chosen, cluster.PlanOptions{
 		ID: newPlanID(), Rebuild: s.rebuild, Blocks: s.blocks, Settle: s.settle, AllowMassChange: s.allowMassChange, NodeGone: s.nodeGone, AcceptVersion: s.acceptVersion,
 	})

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	if len(p.Steps) == 0 {
 		fmt.Fprintln(w, emptyPlan(p))
 		refused(sess, p.Refused, f.output == "wide")
+		if f.save != "" {
+			fmt.Fprintf(w, "%s is not written: there is nothing to apply.\n", f.save)
+		}
 		return nil
 	}
 	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), plain.Count(len(p.Steps), "step"), p.Risk(), undoText(p))
@@ -76,8 +80,11 @@ func ofVersion(sess *term.Session, p *repair.Plan) {
 const maxListed = 12
 
 func emptyPlan(p *repair.Plan) string {
-	if len(p.Refused) == 0 {
+	switch {
+	case len(p.Refused) == 0:
 		return "Nothing to repair."
+	case !slices.ContainsFunc(p.Refused, func(r repair.Refusal) bool { return r.Why != repair.NotPresent }):
+		return "No plan: what is asked for is not there."
 	}
 	return "No plan: everything was refused."
 }
@@ -146,19 +153,29 @@ func evidenceFirst(sess *term.Session, p *repair.Plan) {
 	if sess.Bundle != "" {
 		return
 	}
+	const few = 3
+	var pods []string
 	for i := range p.Steps {
 		switch on, do := p.Steps[i].On, p.Steps[i].Do; on.Kind {
 		case model.KindPod:
-			if do != "evict" && do != "restart" {
-				continue
+			if do == "evict" || do == "restart" {
+				pods = append(pods, on.Name)
 			}
-			ns, name, _ := strings.Cut(on.Name, "/")
-			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before the pod is evicted: %s collect pod %s -n %s --save evidence.tar.gz", sess.Program, plain.Quoted(name), plain.Quoted(ns)))
-			return
 		case model.KindSandbox, model.KindLink, model.KindMount:
 			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before it is removed: %s collect --save evidence.tar.gz", sess.Program))
 			return
 		default:
 		}
+	}
+	for i, pod := range pods[:min(len(pods), few)] {
+		ns, name, _ := strings.Cut(pod, "/")
+		file := "evidence.tar.gz"
+		if i > 0 {
+			file = fmt.Sprintf("evidence%d.tar.gz", i+1)
+		}
+		sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before the pod is evicted: %s collect pod %s -n %s --save %s", sess.Program, plain.Quoted(name), plain.Quoted(ns), file))
+	}
+	if n := len(pods) - few; n > 0 {
+		sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("and of %s more", plain.Count(n, "pod")))
 	}
 }

@@ -36,7 +36,7 @@ func asked(sess *term.Session, kind, name string, f flags) (question, error) {
 		q.Pod = ns + "/" + pod
 	case "ip":
 		if q.IP, err = netip.ParseAddr(name); err != nil {
-			return q, err
+			return q, fmt.Errorf("timeline ip %s: not an address", name)
 		}
 	case "sandbox":
 		if len(name) < 8 || strings.Trim(strings.ToLower(name), "0123456789abcdef") != "" {

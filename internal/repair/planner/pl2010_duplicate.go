@@ -2,6 +2,7 @@ package planner
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -47,6 +48,18 @@ func planDuplicate(b *builder, f *finding.Finding) *repair.Refusal {
 	return nil
 }
 
+// routeNote says what becomes of the route of the pod that stays: Felix moves it from a pod that it knows, and leaves one
+// that leads elsewhere.
+func (s *duplicate) routeNote(t *runningPod) []string {
+	switch {
+	case s.stays.routed:
+		return nil
+	case slices.ContainsFunc(s.goes, func(o *duplicateOwner) bool { return o.routed && o.pod.Node == t.pod.Node }):
+		return []string{"the route moves to " + t.name() + ": connections to " + s.ip.String() + " break"}
+	}
+	return []string{t.pod.Node + " does not route " + s.ip.String() + " to any of these pods: if Felix does not set the route, apply names what is left, and PL3003 needs a plan of its own"}
+}
+
 // leaveTo plans the transfer to t in IPAM, then the evictions.
 func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *assignment) {
 	risk := change.Safe
@@ -58,9 +71,7 @@ func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *as
 	}
 	target := b.target(f, risk, t.proof())
 	target.Warnings = append([]string{t.name() + " keeps it: " + s.why}, s.notes...)
-	if !s.stays.routed {
-		target.Warnings = append(target.Warnings, "the route moves to "+t.name()+": connections to "+s.ip.String()+" break")
-	}
+	target.Warnings = append(target.Warnings, s.routeNote(t)...)
 	var block netip.Prefix
 	if p != nil {
 		target.Watch = b.watchSeconds()

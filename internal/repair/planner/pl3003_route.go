@@ -36,10 +36,20 @@ func planRoute(b *builder, f *finding.Finding) *repair.Refusal {
 	target.NoUndo = "a route to the wrong interface is not restored"
 	target.Touches = []string{t.name() + ": packets reach the pod again"}
 	for _, r := range wrong {
+		target.Warnings = append(target.Warnings, b.leads(t.pod.Node, r))
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + r.Dst.Addr().String()}
 		args := map[string]string{"link": strconv.Itoa(r.Link), "protocol": strconv.Itoa(r.Protocol), "table": strconv.Itoa(r.Table), "metric": strconv.Itoa(r.Metric)}
 		b.step(actOnNodes, f, "delete route", on, &change.OnNode{Verb: "unroute", Args: args})
 	}
 	b.await(f, t)
 	return nil
+}
+
+// leads says where a route leads: an index is nothing to compare.
+func (b *builder) leads(node string, r *model.Route) string {
+	where := "interface " + strconv.Itoa(r.Link) + ", which is gone"
+	if l := b.view.LinkAt(node, r.Link); l != nil {
+		where = l.Name + " (interface " + strconv.Itoa(r.Link) + ")"
+	}
+	return "the route to " + r.Dst.Addr().String() + " leads to " + where
 }
