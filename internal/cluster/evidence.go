@@ -28,6 +28,7 @@ type Evidence struct {
 // are. Nothing is concluded from what is missing in it.
 func (u *Scoped) around(namespace, name string) *model.Snapshot {
 	s := *u.s
+	s.Meta.Schema, s.Meta.Version = model.Schema, u.o.Version
 	s.Coverage = nil
 	why := "only what surrounds pod " + namespace + "/" + name
 	for _, t := range []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Events, model.Blocks, model.Handles, model.HandleCounts, model.Endpoints} {

@@ -12,8 +12,8 @@ import (
 // What surrounds a pod survives in the file, and nothing is concluded from what is not in it.
 func TestEvidenceKeepsItsRows(t *testing.T) {
 	t.Parallel()
-	u := &Scoped{s: &model.Snapshot{
-		Meta: model.Meta{Schema: model.Schema, Taken: 1_700_000_000}, Info: []model.Info{{Calico: "v3.31.0", Ready: true, IPAM: "calico", Networking: "calico", Datastore: "kdd"}},
+	u := &Scoped{Cluster: &Cluster{}, s: &model.Snapshot{
+		Meta: model.Meta{Taken: 1_700_000_000}, Info: []model.Info{{Calico: "v3.31.0", Ready: true, IPAM: "calico", Networking: "calico", Datastore: "kdd"}},
 		Pods:      []model.Pod{{Namespace: "shop", Name: "db-0", Node: "n1"}},
 		Blocks:    []model.Block{{Name: "b"}},
 		Handles:   []model.Handle{{ID: "h"}},

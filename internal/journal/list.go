@@ -58,7 +58,7 @@ func List(state, cluster string) ([]Summary, error) {
 		all, err = all[:maxPlans], fmt.Errorf("%s has more than %d journals; the rest is not listed", base, maxPlans)
 	}
 	for _, e := range all {
-		if !strings.HasPrefix(e.Name(), ".") {
+		if !strings.HasPrefix(e.Name(), ".") && !e.Type().IsRegular() { // files beside the plans are of others
 			out = append(out, summarize(filepath.Join(base, e.Name())))
 		}
 	}

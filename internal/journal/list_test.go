@@ -94,7 +94,7 @@ func TestList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(base, "file"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(base, "unconfirmed.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	all, err := List(state, guid)
@@ -107,7 +107,7 @@ func TestList(t *testing.T) {
 	}
 	want := []string{
 		"run running", "done finished", "rotten broken", "stop stopped", "old interrupted", "torn interrupted",
-		`"b\x1b[31m" broken`, "empty broken", "file broken",
+		`"b\x1b[31m" broken`, "empty broken", // and not the file
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("listed:\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

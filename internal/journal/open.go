@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -103,7 +104,7 @@ func Open(state, cluster, plan string) (*Journal, error) {
 	}
 	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDWR|os.O_APPEND)
 	if err != nil {
-		return nil, fmt.Errorf("open journal of plan %s: %w", plan, err)
+		return nil, notFound("open", plan, err)
 	}
 	j := &Journal{dir: dir}
 	if err = lock(f); err == nil {
@@ -138,7 +139,7 @@ func Read(state, cluster, plan string) (*repair.Plan, []repair.Entry, error) {
 	}
 	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDONLY)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read journal of plan %s: %w", plan, err)
+		return nil, nil, notFound("read", plan, err)
 	}
 	defer f.Close()
 	c, err := read(dir, f)
@@ -146,4 +147,20 @@ func Read(state, cluster, plan string) (*repair.Plan, []repair.Entry, error) {
 		err = fmt.Errorf("read journal %s: %w", dir, err)
 	}
 	return c.plan, c.entries, err
+}
+
+// An absent plan has no journal here. It is fs.ErrNotExist.
+type absent string
+
+func (a absent) Error() string {
+	return fmt.Sprintf("no plan %s was applied to this cluster from this machine; history lists those that were", string(a))
+}
+
+func (absent) Is(target error) bool { return target == fs.ErrNotExist }
+
+func notFound(what, plan string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return absent(plan)
+	}
+	return fmt.Errorf("%s journal of plan %s: %w", what, plan, err)
 }
