@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -61,6 +62,9 @@ func newest(dir string, wanted func(*eventlog.Entry) bool) ([]eventlog.Entry, er
 		}
 		return nil
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it is made with the first event
+	}
 	from, size := len(out), 0
 	for from > max(0, len(out)-maxEntries) {
 		e := &out[from-1]

@@ -101,6 +101,14 @@ func TestHungReadComesBack(t *testing.T) {
 }
 
 // The record is narrowed where it lies, and an answer is no longer than who asks reads.
+// A log that is not made yet has no event: that is no failure of the agent.
+func TestNoEventsYet(t *testing.T) {
+	t.Parallel()
+	if out, err := newest(filepath.Join(t.TempDir(), "events"), func(*eventlog.Entry) bool { return true }); out != nil || err != nil {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
 func TestEventsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)

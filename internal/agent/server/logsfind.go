@@ -102,7 +102,7 @@ func findLogs(ctx context.Context, root string, places []LogPlace) ([]logFile, l
 	}
 	var out []logFile
 	for _, s := range sources {
-		if len(found[s]) == 0 {
+		if len(found[s]) == 0 && s != eventSource { // the agent makes its own with the first event
 			missing.absent = append(missing.absent, s)
 			missing.say("%s: no file %s on the node, and nothing in its journal", s, pathsOf(places, s))
 		}
