@@ -45,6 +45,9 @@ type host struct {
 	mood  atomic.Int32
 	known atomic.Pointer[leave]
 	real  *seatOf // its agent, where that is the real one
+
+	tunnel netip.Addr
+	ways   []model.WaySum // to the other hosts
 }
 
 // fill loads a healthy cluster and reads it back.
@@ -86,6 +89,7 @@ func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 		}
 	}
 	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Compare(a.name, b.name) })
+	c.connect(t, client, s.Nodes)
 	parts, err := l.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ const (
 	events  = 100
 )
 
-var beyond = flag.Duration("beyond", 15*time.Second, "what a finding may take beyond its settling time; more than 400 nodes take longer on two cores")
+var beyond = flag.Duration("beyond", 15*time.Second, "what a finding may take beyond its settling time")
 
 // faults takes the host route of a pod away on a node after another, while other rows change, and measures how long it takes
 // until the controller counts one more confirmed finding.

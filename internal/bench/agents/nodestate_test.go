@@ -21,6 +21,7 @@ const (
 	hostMAC  = "ee:ee:ee:ee:ee:ee"
 	card     = 2 // the host's own interface
 	insideAt = 3 // index of a pod's own interface
+	overlay  = 4 // the host's VXLAN interface
 )
 
 var (
@@ -35,10 +36,10 @@ func (h *host) nodeState() *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready", Plugin: "v3.31.0",
-			Settings: map[string]string{"FELIX_BPFENABLED": "false"},
+			Settings: map[string]string{"FELIX_BPFENABLED": "false"}, Summed: true, Ways: h.ways,
 		}},
 		CNIConfigs: []model.CNIConfig{{File: "10-calico.conflist", Network: network, Loaded: true, Plugins: []string{"calico", "portmap"}, NodeName: h.name, IPAM: "calico-ipam"}},
-		Links:      []model.Link{{Index: 1, Name: "lo", Up: true, MTU: 65536}, {Index: card, Name: "eth0", Up: true, IPs: []netip.Prefix{single(h.ip)}}},
+		Links:      []model.Link{{Index: 1, Name: "lo", Up: true, MTU: 65536}, {Index: card, Name: "eth0", Up: true, IPs: []netip.Prefix{single(h.ip)}}, {Index: overlay, Name: "vxlan.calico", Kind: "vxlan", Up: true, MTU: 1450, IPs: []netip.Prefix{single(h.tunnel)}}},
 		Routes:     []model.Route{{Dst: all4, Gateway: router, Link: card, Table: 254}},
 		Sysctls:    []model.Sysctl{{Device: "all", Key: "proxy_arp", Value: "1"}},
 		Processes:  []model.Process{{PID: 100, Name: "calico-node", Why: "felix", State: "S"}},

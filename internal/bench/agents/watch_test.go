@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,8 @@ var (
 	controller = flag.String("controller", "../../../bin/plumbline-controller", "the controller to measure")
 	crds       = flag.String("crds", "../../../charts/plumbline/files/crds", "the objects that it writes")
 	rate       = flag.Int("rate", 700, "rows that change on the nodes each second")
+	limit      = flag.Int64("limit", 2<<30, "the controller's memory limit, as the chart has it")
+	objects    = flag.Int("objects", 300, "pods that are written each second, through etcd")
 	phase      = flag.Duration("phase", time.Minute, "how long each phase lasts")
 )
 
@@ -59,6 +62,7 @@ func TestLabWatchAtSize(t *testing.T) {
 	began := time.Now()
 	cost := c.cost(t)
 	cmd := exec.CommandContext(t.Context(), *controller, "--kubeconfig", c.Kubeconfig(), "--namespace", lab.AgentNamespace, "--name", "c0", "--probes", metricsAt, "--serve", "", "--settle", settles.String())
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", *limit/100*85)) // as in a container with that limit
 	var said tail
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -86,20 +90,21 @@ func TestLabWatchAtSize(t *testing.T) {
 	await("all agents watched, and judged", `plumbline_agents{state="watched"}`, float64(len(c.hosts)))
 	during := func(what string) {
 		t.Helper()
-		cost, cpu, began := c.cost(t), cpuOf(t, cmd.Process.Pid), time.Now()
+		cost, cpu, began, judged := c.cost(t), cpuOf(t, cmd.Process.Pid), time.Now(), judgements(t)
 		if err := sleep(t.Context(), *phase); err != nil {
 			t.Fatal(err)
 		}
 		spent, took := cpuOf(t, cmd.Process.Pid)-cpu, time.Since(began)
 		lag, _ := number(t.Context(), "plumbline_agent_event_lag_seconds")
-		r.add(what, fmt.Sprintf("%.2f cores", spent.Seconds()/took.Seconds()), fmt.Sprintf("%d MB now, %d MB at most; longest silence %.0f s; %s; load %s",
-			memoryOf(cmd.Process.Pid, "VmRSS:")>>20, memoryOf(cmd.Process.Pid, "VmHWM:")>>20, lag, cost(), load1()))
+		r.add(what, fmt.Sprintf("%.2f cores", spent.Seconds()/took.Seconds()), fmt.Sprintf("%d MB now, %d MB at most; %s; longest silence %.0f s; %s; load %s",
+			memoryOf(cmd.Process.Pid, "VmRSS:")>>20, memoryOf(cmd.Process.Pid, "VmHWM:")>>20, judgements(t).since(judged), lag, cost(), load1()))
 	}
 	during("nothing changes")
-	stop := c.changes(t)
-	during(fmt.Sprintf("%d rows change each second", *rate))
+	began, stop, end := time.Now(), c.changes(t), c.rewrites(t, *objects)
+	during(fmt.Sprintf("%d rows change and %d pods are written each second", *rate, *objects))
 	c.faults(t, r)
-	r.add("changes made", fmt.Sprint(stop()), "")
+	took := time.Since(began).Seconds()
+	r.add("changes made", fmt.Sprintf("%.0f rows, %.0f pods a second", float64(stop())/took, float64(end())/took), "")
 	for _, h := range c.hosts {
 		h.end() // all connections end
 	}
@@ -110,6 +115,9 @@ func TestLabWatchAtSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("all agents watched again after all connections ended", `plumbline_agents{state="watched"}`, float64(len(c.hosts)))
+	if peak := memoryOf(cmd.Process.Pid, "VmHWM:"); peak > *limit {
+		t.Errorf("the controller took %d MB", peak>>20)
+	}
 	bad, err := number(t.Context(), `plumbline_findings{code="PL9001",severity="info",state="Confirmed"}`)
 	t.Logf("PL9001: %v, %v", bad, err)
 }
@@ -140,6 +148,26 @@ func number(ctx context.Context, name string) (float64, error) {
 		return 0, fmt.Errorf("no %s: %w", name, err)
 	}
 	return strconv.ParseFloat(string(m[1]), 64)
+}
+
+// judgedAll is how often the whole cluster was judged, and how long that took.
+type judgedAll struct{ times, seconds float64 }
+
+func judgements(t *testing.T) (j judgedAll) {
+	t.Helper()
+	var err error
+	if j.times, err = number(t.Context(), "plumbline_judge_seconds_count"); err != nil {
+		t.Fatal(err)
+	}
+	if j.seconds, err = number(t.Context(), "plumbline_judge_seconds_sum"); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func (j judgedAll) since(before judgedAll) string {
+	n, took := j.times-before.times, j.seconds-before.seconds
+	return fmt.Sprintf("%.0f judgements of %.1f s", n, took/max(n, 1))
 }
 
 // A seatOf is the agent of a host: the real server, and what it reads.
