@@ -168,17 +168,29 @@ func (d *disturber) judge(faults []churn.Fault) {
 		}
 		late = append(late, at.Sub(f.At.Add(f.Settles)))
 	}
-	if slices.Sort(want); !slices.Equal(d.last, want) {
+	slices.Sort(want)
+	// Felix removes the route of a pod whose endpoint is gone. With etcd that is confirmed before the endpoint
+	// is, which explains it from then on.
+	follows := func(name string) bool {
+		pod, is := strings.CutPrefix(name, "PL3003/")
+		return is && slices.Contains(want, "PL2001/"+pod)
+	}
+	if last := slices.DeleteFunc(slices.Clone(d.last), follows); !slices.Equal(last, want) {
 		d.t.Errorf("confirmed %q, want %q", d.last, want)
 	}
+	told := slices.Clone(want)
 	for name := range d.first {
-		if !slices.Contains(want, name) {
+		switch {
+		case follows(name):
+			told = append(told, name)
+			d.t.Logf("%s was confirmed too", name)
+		case !slices.Contains(want, name):
 			d.t.Errorf("%s was confirmed and is no fault", name)
 		}
 	}
 	for name := range d.alerts {
 		_, code, _ := strings.Cut(name, " ")
-		if !slices.ContainsFunc(want, func(w string) bool { return code != "" && strings.HasPrefix(w, code+"/") }) {
+		if !slices.ContainsFunc(told, func(w string) bool { return code != "" && strings.HasPrefix(w, code+"/") }) {
 			d.t.Errorf("alert %s fired", name)
 		}
 	}
