@@ -49,7 +49,7 @@ type Run struct {
 	past       []repair.Entry
 	wants      map[string]bool    // the plan's findings
 	about      map[model.Ref]bool // the pods and addresses that the plan's findings are about
-	before     map[string]bool    // findings that were there by themselves, confirmed or not
+	before     map[string]bool    // findings that were there by themselves before the first step, confirmed or not
 	journal    *journal.Journal
 	version    *rollout
 	release    []func()
@@ -152,9 +152,9 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	}
 	r.wants = targetsOf(p)
 	r.about = podsIn(now, r.wants)
-	r.before = keysOf(now.Findings, now.Unconfirmed)
 	blind := unseen(now, p)
 	if p.Undoes == "" && !resumed {
+		r.before = keysOf(now.Findings, now.Unconfirmed)
 		r.Skipped = p.Refresh(now.View, foundIn(now))
 	}
 	if len(p.Steps) == 0 {

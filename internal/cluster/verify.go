@@ -65,14 +65,7 @@ func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
 		}
 	}
 	slices.Sort(v.Still)
-	for _, f := range slices.Concat(now.Findings, now.Unconfirmed) {
-		if !r.wants[f.Key()] && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] }) {
-			v.Also = append(v.Also, f)
-			if f.Severity == finding.Error && !r.before[f.Key()] {
-				v.Broken = append(v.Broken, f)
-			}
-		}
-	}
+	v.Also, v.Broken = r.others(now)
 	for _, c := range now.Gaps {
 		if c.Node == "" {
 			v.Unread = fmt.Errorf("%s could not be read again: %s", c.Table, c.Reason)
@@ -86,9 +79,28 @@ func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
 	return v
 }
 
-// podsIn are the pods and addresses that findings of a plan are about.
+// others are findings that the plan does not repair, about its pods and addresses, and those of them
+// that are errors and were not there before the first step.
+func (r *Run) others(now *audit.Report) (also, broken []finding.Finding) {
+	for _, f := range slices.Concat(now.Findings, now.Unconfirmed) {
+		if !r.wants[f.Key()] && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] }) {
+			also = append(also, f)
+			if f.Severity == finding.Error && !r.before[f.Key()] {
+				broken = append(broken, f)
+			}
+		}
+	}
+	return also, broken
+}
+
+// podsIn are the pods and addresses that findings of a plan are about. Of those that are gone when the
+// plan is resumed, their subjects are left.
 func podsIn(now *audit.Report, wants map[string]bool) map[model.Ref]bool {
 	out := map[model.Ref]bool{}
+	for name := range wants {
+		k, _ := finding.ParseKey(name)
+		out[model.Ref{Kind: model.KindPod, Name: k.Name}], out[model.Ref{Kind: model.KindAddress, Name: k.Name}] = true, true
+	}
 	for _, f := range slices.Concat(now.Findings, now.Unconfirmed, now.Folded, now.Suppressed) {
 		if !wants[f.Key()] {
 			continue

@@ -121,7 +121,7 @@ func (w *applyRun) closing(res cluster.Result, v cluster.Verification, took time
 		fmt.Fprintf(out, "watch     check again in %s: until then the IPAM garbage collector may act on what it read before\n", time.Duration(watch)*time.Second)
 	}
 	fmt.Fprintf(out, "journal   %s\n", w.JournalPath())
-	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
+	if undoable(w.Plan) {
 		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.Program, w.Plan.ID)
 	}
 	w.next(v)

@@ -153,7 +153,9 @@ func showPlanHistory(sess *term.Session, id string, p *repair.Plan, es []repair.
 		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), plain.ShortIDs(on)})
 	}
 	sess.PrintTable(sess.Width(), rows)
-	sess.Next("undo %s --dry-run=server", id)
+	if undoable(p) {
+		sess.Next("undo %s --dry-run=server", id)
+	}
 	return broken
 }
 

@@ -118,6 +118,8 @@ func undoText(p *repair.Plan) string {
 	}
 }
 
+func undoable(p *repair.Plan) bool { return p.Undoes == "" && undoText(p) != "none" }
+
 func listSteps(sess *term.Session, p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]

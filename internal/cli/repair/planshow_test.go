@@ -62,6 +62,12 @@ func TestPlanScreens(t *testing.T) {
 			w.progress(cluster.Progress{Step: &p.Steps[0], N: 1, Of: 4, Outcome: repair.Done})
 			w.progress(cluster.Progress{Step: &p.Steps[1], N: 2, Of: 4, Outcome: repair.Already})
 		},
+		"history-plan": func(sess *term.Session) { // undo is offered where something can be undone
+			es := []repair.Entry{{At: 1_800_000_000, Step: 1, Outcome: repair.Intent}, {At: 1_800_000_001, Step: 1, Outcome: repair.Done}}
+			_ = showPlanHistory(sess, "7f3a1c", rescue(), es, nil, "text")
+			_ = showPlanHistory(sess, "c81d", litter(), es, nil, "text")
+			_ = showPlanHistory(sess, "7f3a1c-undo", &repair.Plan{Undoes: "7f3a1c", Steps: rescue().Steps}, es, nil, "text")
+		},
 		"apply-not-yet": func(sess *term.Session) {
 			w := &applyRun{sess: sess, Run: &cluster.Run{Plan: rescue()}}
 			for _, state := range []finding.State{finding.Unconfirmed, finding.Confirmed} {
