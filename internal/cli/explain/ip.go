@@ -80,6 +80,9 @@ func ipText(sess *term.Session, r *audit.Report, ip netip.Addr) {
 	sess.PrintLines(cols, fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, plain.Count(len(rows)-1, "claim"), running, says))
 	if len(rows) > 1 {
 		sess.PrintTable(cols, rows)
+		if agents {
+			sess.PrintLines(cols, "ETH0: the pod's interface has it. HERE: its node sends packets to this device.")
+		}
 	}
 	sess.PrintLines(cols, detail)
 	findingLines(sess, r)

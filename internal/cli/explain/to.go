@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -127,13 +128,26 @@ func (e *end) hops() []hop {
 			}
 		}
 	}
-	switch {
-	case !e.r.View.Sees(e.node, model.Links, model.Paths, model.Attachments, model.Sysctls):
-		pod.Unread, node.Says, node.Unread = "node state", "-", "node state"
-	case !e.r.View.Sees(e.node, model.Firewall):
+	if pod.Unread = unseen(e.r.View, e.node, model.Links, model.Paths, model.Attachments, model.Sysctls); pod.Unread != "" {
+		node.Says, node.Unread = "-", pod.Unread
+	} else if !e.r.View.Sees(e.node, model.Firewall) {
 		node.Unread = "firewall rules"
 	}
 	return []hop{pod, node}
+}
+
+// unseen names what is not known of a node: all of it, or the tables that were read in part.
+func unseen(v *model.View, node string, ts ...model.Table) string {
+	var names []string
+	for _, t := range ts {
+		if !v.Sees(node, t) {
+			names = append(names, t.String())
+		}
+	}
+	if len(names) == len(ts) {
+		return "node state"
+	}
+	return strings.Join(names, ", ")
 }
 
 // between is the way from the node of one pod to the other.
