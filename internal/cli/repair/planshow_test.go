@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestPlanScreens(t *testing.T) {
 				w.also(v.Also)
 				w.notYet(v.Broken)
 				w.next(v)
-				if err := w.verdict(cluster.Result{}, v); err != term.ExitFindings {
+				if err := w.verdict(cluster.Result{}, v); !errors.Is(err, term.ExitFindings) {
 					t.Errorf("%v", err)
 				}
 			}
