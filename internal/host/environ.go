@@ -39,7 +39,7 @@ func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, e
 	done := make(chan answer, 1)
 	go func() {
 		b, err := hostfile.Read(path, maxEnviron)
-		done <- answer{b, err}
+		done <- answer{b, hostfile.OfTask(dir, err)}
 	}()
 	// The more reads hang, the less each is waited for: all of them within about a second.
 	late := time.NewTimer(environWithin / time.Duration(1+len(h.unread)))

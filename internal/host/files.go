@@ -26,7 +26,7 @@ func openMounts(dir string) ([]string, error) {
 	follow := func(link string) {
 		to, err := os.Readlink(link)
 		if err != nil {
-			denial = cmp.Or(denial, denied(err))
+			denial = cmp.Or(denial, denied(hostfile.OfTask(dir, err)))
 			return
 		}
 		paths = append(paths, to)

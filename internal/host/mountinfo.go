@@ -22,7 +22,7 @@ func (m *mount) device() string { return fmt.Sprintf("%d:%d", m.major, m.minor) 
 func readMountinfo(dir string, keep func(kind, target []byte) bool) ([]mount, error) {
 	b, err := hostfile.Read(dir+"/mountinfo", maxTable)
 	if err != nil {
-		return nil, err
+		return nil, hostfile.OfTask(dir, err)
 	}
 	return parseMountinfo(b, keep)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/observe"
 )
 
@@ -32,7 +33,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	err := h.walk(ctx, few, func(p *process) {
 		if p.State != 'Z' || p.alive() != 0 {
 			ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
-			in.add(p, ns, err)
+			in.add(p, ns, hostfile.OfTask(h.dir(p), err))
 		}
 	})
 	if err != nil {

@@ -1,6 +1,10 @@
 package host
 
-import "os"
+import (
+	"os"
+
+	"plumbline.dev/plumbline/internal/hostfile"
+)
 
 // A place is the namespaces of a process. They do not change with an exec.
 type place struct {
@@ -36,5 +40,5 @@ func (h *Host) shares(dir, kind string) (bool, error) {
 		return false, err
 	}
 	its, err := os.Readlink(dir + "/ns/" + kind)
-	return err == nil && its == hosts, err
+	return err == nil && its == hosts, hostfile.OfTask(dir, err)
 }

@@ -62,7 +62,7 @@ func (c *census) task(proc, task string, counted map[uint64]bool) error {
 	link := "/" + task + "/ns/net"
 	var st unix.Stat_t
 	if err := unix.Stat(proc+link, &st); err != nil {
-		return &fs.PathError{Op: "read", Path: proc + link, Err: err}
+		return hostfile.OfTask(proc+"/"+task, &fs.PathError{Op: "read", Path: proc + link, Err: err})
 	}
 	if n := c.meet(st.Ino, "/proc"+link, door{path: proc + link}); n != nil && !counted[st.Ino] {
 		n.PIDs++

@@ -127,7 +127,7 @@ func survives(ctx context.Context, r *stage.Repair, l *victims, n int, slow bool
 	}
 	out, code, err := stage.Plumbline(ctx, l.s.Lab, r.Bin, r.State, args...)
 	l.s.Say("%s printed (exit code %d, %v)\n%s", strings.Join(args, " "), code, err, out)
-	if err != nil && !strings.Contains(err.Error(), "no such file") { // it was killed before it had begun
+	if err != nil && !strings.Contains(err.Error(), " was applied to this cluster from this machine") { // it was killed before it had begun
 		return err
 	}
 	if err != nil {
