@@ -61,9 +61,12 @@ func (w *ways) close() *closedWays {
 			want[k] = []model.WaySums{{}} // nothing of Calico's
 		}
 	}
-	simple := w.simple()
+	simple, sums := w.simple(), make([]comparedSums, 0, len(want))
+	for k, right := range want {
+		sums = append(sums, comparedSums{right, told[k]})
+	}
 	for b := range c.buckets {
-		if c.buckets[b] && (!simple || differs(want, told, b)) {
+		if c.buckets[b] && (!simple || differs(sums, b)) {
 			c.differ = append(c.differ, b)
 		}
 	}
@@ -110,14 +113,23 @@ func (w *ways) beyond(dst netip.Prefix, peer *farNode, pool *model.Pool) fault {
 	return w.vxlan(&model.Route{Dst: dst, Gateway: peer.tunnels[six][0]}, l, peer)
 }
 
+// comparedSums are the right sums of ways of one kind, and what an agent told; nil: it has none of them.
+type comparedSums struct {
+	right []model.WaySums
+	told  *model.WaySums
+}
+
 // differs reports whether a bucket has other ways than those of the records.
-func differs(want map[sumOf][]model.WaySums, told map[sumOf]*model.WaySums, bucket int) bool {
-	for k, right := range want {
-		has := uint64(0)
-		if told[k] != nil {
-			has = told[k][bucket]
+func differs(sums []comparedSums, bucket int) bool {
+	for i := range sums {
+		has, same := uint64(0), false
+		if sums[i].told != nil {
+			has = sums[i].told[bucket]
 		}
-		if !slices.ContainsFunc(right, func(s model.WaySums) bool { return s[bucket] == has }) {
+		for k := range sums[i].right {
+			same = same || sums[i].right[k][bucket] == has
+		}
+		if !same {
 			return true
 		}
 	}
