@@ -7,6 +7,15 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
+// Where everything was read, a node that nothing names is a typo.
+func TestNoSuchNode(t *testing.T) {
+	t.Parallel()
+	r := run(t, 0, "explain", "node", "nosuchnode", "--bundle", bundle(t, "PL1001", nil))
+	if r.code != 2 || !strings.HasPrefix(r.err, "error: node nosuchnode: no such node, and no pod, block or finding names it") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
 // A typo does not look healthy, and no findings say what was checked.
 func TestCheckSaysWhatItJudged(t *testing.T) {
 	t.Parallel()
@@ -18,7 +27,7 @@ func TestCheckSaysWhatItJudged(t *testing.T) {
 		{"check -n nosuchns", "", "error: -n nosuchns: no pod is in this namespace, so nothing was checked", 2},
 		{"check --node nosuchnode", "", "error: --node nosuchnode: no such node", 2},
 		{"plan --node nosuchnode", "", "error: --node nosuchnode: no such node", 2},
-		{"explain node nosuchnode", "", "error: node nosuchnode: no such node, and nothing is left of it", 2},
+		{"explain node nosuchnode", "node nosuchnode does not exist", "", 0}, // not everything was read here
 		{"explain ip 10.0.0.1111", "", "error: explain ip 10.0.0.1111: not an address", 2},
 		{"explain", "", "error: pass a code, a finding, or a kind and a name", 2},
 		{"check --code PL2010", "Checked for PL2010 only: ", "", 0},

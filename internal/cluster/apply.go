@@ -154,7 +154,7 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	r.about = podsIn(now, r.wants)
 	blind := unseen(now, p)
 	if p.Undoes == "" && !resumed {
-		r.before = keysOf(now.Findings, now.Unconfirmed)
+		r.before = finding.Keys(now.Findings, now.Unconfirmed)
 		r.Skipped = p.Refresh(now.View, foundIn(now))
 	}
 	if len(p.Steps) == 0 {

@@ -68,6 +68,10 @@ func (c *Cluster) CheckSelected(ctx context.Context, o audit.Options, namespace,
 	if err != nil || namespace == "" || slices.ContainsFunc(r.View.Snapshot().Pods, func(p model.Pod) bool { return p.Namespace == namespace }) {
 		return r, err
 	}
+	in := func(f finding.Finding) bool { return f.InNamespace(namespace) }
+	if slices.ContainsFunc(slices.Concat(r.Findings, r.Unconfirmed, r.Folded, r.Suppressed), in) {
+		return r, nil // what a namespace that is gone has left behind
+	}
 	if _, _, err := c.client.Get(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace)); errors.Is(err, observe.ErrNotThere) {
 		return nil, fmt.Errorf("-n %s: no such namespace", namespace)
 	}

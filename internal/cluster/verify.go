@@ -114,16 +114,6 @@ func podsIn(now *audit.Report, wants map[string]bool) map[model.Ref]bool {
 	return out
 }
 
-func keysOf(all ...[]finding.Finding) map[string]bool {
-	out := map[string]bool{}
-	for _, fs := range all {
-		for i := range fs {
-			out[fs[i].Key()] = true
-		}
-	}
-	return out
-}
-
 // targetsOf are the findings that a plan repairs.
 func targetsOf(p *repair.Plan) map[string]bool {
 	out := make(map[string]bool, len(p.Targets))

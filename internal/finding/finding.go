@@ -94,6 +94,17 @@ type Finding struct {
 // Key identifies the finding: CODE/SUBJECT, stable between runs, as users type it.
 func (f *Finding) Key() string { return Key{f.Code, f.Subject.Name}.String() }
 
+// Keys are the keys of all findings of some lists.
+func Keys(lists ...[]Finding) map[string]bool {
+	out := map[string]bool{}
+	for _, fs := range lists {
+		for i := range fs {
+			out[fs[i].Key()] = true
+		}
+	}
+	return out
+}
+
 // InNamespace tells that the finding is about anything in a namespace: of a duplicate address,
 // one of its pods is enough.
 func (f *Finding) InNamespace(ns string) bool {

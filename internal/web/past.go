@@ -53,7 +53,7 @@ func (p *past) note(r *audit.Report) {
 				came = append(came, now[key])
 			}
 		}
-		there := keysOf(r.Unconfirmed, r.Folded, r.Suppressed)
+		there := finding.Keys(r.Unconfirmed, r.Folded, r.Suppressed)
 		for _, key := range slices.Sorted(maps.Keys(p.open)) {
 			switch f := p.open[key]; {
 			case now[key] != nil:
@@ -71,16 +71,6 @@ func (p *past) note(r *audit.Report) {
 		p.counts = append(p.counts, sample{r.Taken, n})
 		p.counts = p.counts[max(0, len(p.counts)-samples):]
 	}
-}
-
-func keysOf(lists ...[]finding.Finding) map[string]bool {
-	out := map[string]bool{}
-	for _, fs := range lists {
-		for i := range fs {
-			out[fs[i].Key()] = true
-		}
-	}
-	return out
 }
 
 // judgedAt tells that a report would have the finding if it were still true: its code was judged on its node.

@@ -100,7 +100,6 @@ func TestHungReadComesBack(t *testing.T) {
 	}
 }
 
-// The record is narrowed where it lies, and an answer is no longer than who asks reads.
 // A log that is not made yet has no event: that is no failure of the agent.
 func TestNoEventsYet(t *testing.T) {
 	t.Parallel()
@@ -109,6 +108,7 @@ func TestNoEventsYet(t *testing.T) {
 	}
 }
 
+// The record is narrowed where it lies, and an answer is no longer than who asks reads.
 func TestEventsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)

@@ -102,9 +102,13 @@ func findLogs(ctx context.Context, root string, places []LogPlace) ([]logFile, l
 	}
 	var out []logFile
 	for _, s := range sources {
-		if len(found[s]) == 0 && s != eventSource { // the agent makes its own with the first event
+		if len(found[s]) == 0 {
+			why := "no file " + pathsOf(places, s) + " on the node, and nothing in its journal"
+			if s == eventSource {
+				why = "the agent has recorded nothing yet"
+			}
 			missing.absent = append(missing.absent, s)
-			missing.say("%s: no file %s on the node, and nothing in its journal", s, pathsOf(places, s))
+			missing.say("%s: %s", s, why)
 		}
 		slices.SortStableFunc(found[s], func(a, b logFile) int { return b.modified.Compare(a.modified) })
 	}

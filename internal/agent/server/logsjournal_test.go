@@ -54,7 +54,7 @@ func TestLogsOfJournal(t *testing.T) {
 	if of["system@0.journal:kubelet"] < 5 || of["system.journal:kubelet"] < 5 || of["system.journal:containerd"]+of["system@0.journal:containerd"] < 5 || len(of) > 4 {
 		t.Errorf("lines by file: %v", of)
 	}
-	if absent := strings.Join(l.Absent, " "); absent != "cni" {
+	if absent := strings.Join(l.Absent, " "); absent != "cni eventlog" {
 		t.Errorf("absent: %s", absent)
 	}
 	n.says(l, "system@x.journal is not read")

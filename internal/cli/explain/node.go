@@ -40,8 +40,8 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 		}
 	}
 	u := r.View.NodeUse(name)
-	if n == nil && pods == 0 && u.Blocks == 0 && len(r.Findings)+len(r.Unconfirmed) == 0 && r.View.State(model.Nodes, "").Seen() {
-		return fmt.Errorf("node %s: no such node, and nothing is left of it", name)
+	if n == nil && pods == 0 && u.Blocks == 0 && len(r.Findings)+len(r.Unconfirmed) == 0 && r.View.Sees("", model.Nodes, model.Pods, model.Blocks) {
+		return fmt.Errorf("node %s: no such node, and no pod, block or finding names it", name)
 	}
 	sess.PrintLines(cols, fmt.Sprintf("node %s %s; %s", name, state, plain.Count(len(r.Findings)+len(r.Unconfirmed), "finding")),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,8 @@ func PlanCommand(sess *term.Session) *cobra.Command {
 			"named ones. A plan lists the objects it changes, what the agents verify before\n" +
 			"each write, the risk, and whether it can be undone. plan itself changes nothing.\n" +
 			"With --bundle it shows the plan for the cluster as it was; it is not saved.\n\n" +
-			"Exit code: 0 there is a plan, or nothing to repair; 1 everything was refused;\n" +
+			"Exit code: 0 there is a plan, or nothing to repair; 1 everything was refused,\n" +
+			"or there is nothing to repair and the file of --save keeps what was in it;\n" +
 			"2 could not read the cluster.",
 		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", sess.Program),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), sess, args, f) },
@@ -82,10 +84,21 @@ func runPlan(ctx context.Context, sess *term.Session, args []string, f planFlags
 	if err := showPlan(sess, p, f); err != nil {
 		return err
 	}
-	if len(p.Steps) == 0 && len(p.Refused) > 0 {
+	return planEnds(p, f.save)
+}
+
+// planEnds is the exit code: nobody goes on to apply what the file of --save had before.
+func planEnds(p *repair.Plan, save string) error {
+	if len(p.Steps) == 0 && (len(p.Refused) > 0 || exists(save)) {
 		return term.ExitFindings
 	}
 	return nil
+}
+
+// exists tells that a file of that name, or anything else, is there.
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return file != "" && err == nil
 }
 
 // makePlan checks the cluster and plans what is selected.

@@ -3,6 +3,8 @@ package repair
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -96,6 +98,30 @@ func TestBudgetFlag(t *testing.T) {
 	for _, bad := range []string{"blocks", "blocks=0", "blocks=-1", "x=1", "blocks=1e9", "blocks=NaN"} {
 		if _, err := budgetOf([]string{bad}); err == nil {
 			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
+// A plan of nothing is not saved, so that a file of before stays; it does not end as if that were to be applied.
+func TestPlanEnds(t *testing.T) {
+	t.Parallel()
+	before := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(before, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		plan *repair.Plan
+		save string
+		want error
+	}{
+		{&repair.Plan{}, "", nil},
+		{&repair.Plan{}, before + ".new", nil},
+		{&repair.Plan{}, before, term.ExitFindings},
+		{&repair.Plan{Refused: rescue().Refused}, "", term.ExitFindings},
+		{rescue(), before, nil},
+	} {
+		if err := planEnds(c.plan, c.save); !errors.Is(err, c.want) {
+			t.Errorf("%d steps, --save %q: %v, want %v", len(c.plan.Steps), c.save, err, c.want)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (d *disturber) judge(faults []churn.Fault) {
 	// is, which explains it from then on.
 	follows := func(name string) bool {
 		pod, is := strings.CutPrefix(name, "PL3003/")
-		return is && slices.Contains(want, "PL2001/"+pod)
+		return is && d.Datastore == lab.Etcd && slices.Contains(want, "PL2001/"+pod)
 	}
 	if last := slices.DeleteFunc(slices.Clone(d.last), follows); !slices.Equal(last, want) {
 		d.t.Errorf("confirmed %q, want %q", d.last, want)
