@@ -2,6 +2,7 @@ package ownerdb
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -48,7 +49,11 @@ func work(dir, rounds string, out io.Writer) error {
 	n, _ := strconv.Atoi(rounds)
 	for i := range n {
 		c := fmt.Sprintf("c%d-%d", os.Getpid(), i)
-		o, err := b.Begin(attachment(c, fmt.Sprintf("web-%d", (os.Getpid()/3+i)%25)))
+		var o guard.Owner
+		err := patient(func() (err error) {
+			o, err = b.Begin(attachment(c, fmt.Sprintf("web-%d", (os.Getpid()/3+i)%25)))
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -57,18 +62,30 @@ func work(dir, rounds string, out io.Writer) error {
 		}
 		for _, s := range []guard.State{guard.Added, guard.Deleted} {
 			if o.State = s; i%9 != 0 || s == guard.Added {
-				if err := b.End(o); err != nil {
+				if err := patient(func() error { return b.End(o) }); err != nil {
 					return err
 				}
 			}
 		}
 		if i%7 == 6 {
-			if err := errors.Join(b.Queue(guard.QueuedDel{Call: guard.Call{Network: "net", Container: c, IfName: "eth0"}}), b.Forget(20)); err != nil {
+			d := guard.QueuedDel{Call: guard.Call{Network: "net", Container: c, IfName: "eth0"}}
+			if err := errors.Join(patient(func() error { return b.Queue(d) }), patient(func() error { return b.Forget(20) })); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// patient tries again what could not get a lock in time: on a machine with much else to do
+// a hundred processes wait longer than a plugin may, which passes its call on without a
+// record then.
+func patient(change func() error) error {
+	err := change()
+	for end := time.Now().Add(time.Minute); errors.Is(err, context.DeadlineExceeded) && time.Now().Before(end); {
+		err = change()
+	}
+	return err
 }
 
 // tmpfs gives a directory in memory, where the record lives on every node.
