@@ -30,10 +30,11 @@ type end struct {
 
 // A hop is a step of the way of packets from one pod to another.
 type hop struct {
-	At     string `json:"at"`               // pod, node, or way between nodes
-	Says   string `json:"says"`             // what packets meet there
-	Broken string `json:"broken,omitempty"` // why packets do not get further
-	Unread string `json:"unread,omitempty"` // what was not checked here
+	At      string `json:"at"`                // pod, node, or way between nodes
+	Says    string `json:"says"`              // what packets meet there
+	Broken  string `json:"broken,omitempty"`  // why packets do not get further
+	Warning string `json:"warning,omitempty"` // what is wrong here and may stop some of them
+	Unread  string `json:"unread,omitempty"`  // what was not checked here
 }
 
 // A wayDocument is the way as JSON.
@@ -123,8 +124,8 @@ func (e *end) hops() []hop {
 			if fs[i].Subject.Kind == model.KindNode {
 				at = &node
 			}
-			if fs[i].Severity != finding.Info && at.Broken == "" && fs[i].Code != finding.PL3007 { // the way is a hop of its own
-				at.Broken = fmt.Sprintf("%s [%s, %s]", fs[i].Summary, fs[i].Key(), fs[i].State)
+			if fs[i].Code != finding.PL3007 { // the way is a hop of its own
+				at.tell(&fs[i])
 			}
 		}
 	}
@@ -134,6 +135,17 @@ func (e *end) hops() []hop {
 		node.Unread = "firewall rules"
 	}
 	return []hop{pod, node}
+}
+
+// tell adds the first error and the first warning.
+func (h *hop) tell(f *finding.Finding) {
+	says := fmt.Sprintf("%s [%s, %s]", f.Summary, f.Key(), f.State)
+	switch {
+	case f.Severity == finding.Error && h.Broken == "":
+		h.Broken = says
+	case f.Severity == finding.Warning && h.Warning == "":
+		h.Warning = says
+	}
 }
 
 // unseen names what is not known of a node: all of it, or the tables that were read in part.
@@ -171,7 +183,7 @@ func (e *end) back(from *end) []hop {
 
 // wayVerdict names the first break. A way of which a step was not checked is never called whole.
 func wayVerdict(hops []hop) string {
-	unread := 0
+	unread, warned := 0, ""
 	for _, h := range hops {
 		if h.Broken != "" {
 			return "breaks at " + h.At + ": " + h.Broken
@@ -179,11 +191,14 @@ func wayVerdict(hops []hop) string {
 		if h.Unread != "" {
 			unread++
 		}
+		if h.Warning != "" && warned == "" {
+			warned = "; warning at " + h.At + ": " + h.Warning
+		}
 	}
 	if unread > 0 {
-		return fmt.Sprintf("no break found in what was checked; %d of %d steps were not, or not completely", unread, len(hops))
+		return fmt.Sprintf("no break found in what was checked; %d of %d steps were not, or not completely", unread, len(hops)) + warned
 	}
-	return "no break found"
+	return "no break found" + warned
 }
 
 func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) {
@@ -193,6 +208,9 @@ func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) 
 		state := h.Says
 		if h.Unread != "" {
 			state += " (not checked: " + h.Unread + ")"
+		}
+		if h.Warning != "" {
+			state += "; warning: " + h.Warning
 		}
 		if h.Broken != "" {
 			state = "BROKEN: " + h.Broken

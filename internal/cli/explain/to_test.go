@@ -1,16 +1,41 @@
 package explain
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/finding"
+)
 
 func TestWayVerdict(t *testing.T) {
 	t.Parallel()
 	for want, hops := range map[string][]hop{
-		"no break found":   {{At: "a"}, {At: "b"}},
-		"breaks at b: why": {{At: "a", Unread: "node state"}, {At: "b", Broken: "why"}, {At: "c", Broken: "later"}},
-		"no break found in what was checked; 1 of 2 steps were not, or not completely": {{At: "a"}, {At: "b", Unread: "firewall rules"}},
+		"no break found":                    {{At: "a"}, {At: "b"}},
+		"no break found; warning at b: why": {{At: "a"}, {At: "b", Warning: "why"}, {At: "c", Warning: "later"}},
+		"breaks at c: so":                   {{At: "a", Warning: "why"}, {At: "c", Broken: "so"}},
+		"breaks at b: why":                  {{At: "a", Unread: "node state"}, {At: "b", Broken: "why"}, {At: "c", Broken: "later"}},
+		"no break found in what was checked; 1 of 2 steps were not, or not completely":                    {{At: "a"}, {At: "b", Unread: "firewall rules"}},
+		"no break found in what was checked; 1 of 2 steps were not, or not completely; warning at b: why": {{At: "a"}, {At: "b", Unread: "firewall rules", Warning: "why"}},
 	} {
 		if got := wayVerdict(hops); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestTell(t *testing.T) {
+	t.Parallel()
+	var h hop
+	for _, f := range []finding.Finding{
+		{Code: finding.PL9001, Severity: finding.Info, Summary: "not read"},
+		{Code: finding.PL3004, Severity: finding.Warning, Summary: "left over", State: finding.Confirmed},
+		{Code: finding.PL3003, Severity: finding.Error, Summary: "no route", State: finding.Unconfirmed},
+		{Code: finding.PL3002, Severity: finding.Error, Summary: "later"},
+		{Code: finding.PL2003, Severity: finding.Warning, Summary: "later"},
+	} {
+		h.tell(&f)
+	}
+	if !strings.HasPrefix(h.Warning, "left over [PL3004") || !strings.HasPrefix(h.Broken, "no route [PL3003") {
+		t.Errorf("got %+v", h)
 	}
 }
