@@ -20,14 +20,15 @@ type nodeTables struct {
 	keys     map[model.Table][]string
 	sizes    map[model.Table][]int // of the rows, in bytes, beside their keys
 	coverage map[model.Table]model.Coverage
+	ahead    time.Duration // of the node's clock, as far as it is proven
 }
 
 // errFrame means that a frame could not be applied.
 var errFrame = errors.New("the agent sent what does not fit what it sent before")
 
-// take applies a frame, with times shifted to the clock of now. An error leaves the tables in no
-// defined state: they must be read anew.
-func (n *nodeTables) take(f *Frame, now time.Time) error {
+// take applies a frame of a watch that was asked for then, with times shifted to the clock of now. An
+// error leaves the tables in no defined state: they must be read anew.
+func (n *nodeTables) take(f *Frame, asked, now time.Time) error {
 	switch {
 	case f.Schema > model.Schema:
 		return ErrNewer
@@ -53,12 +54,19 @@ func (n *nodeTables) take(f *Frame, now time.Time) error {
 		n.state.Attachments = slices.Clone(n.state.Attachments)
 		model.Join(n.state.Attachments, n.state.Sandboxes)
 	}
-	ahead := int64(Ahead(f.Taken.Time(), now, now).Seconds())
+	n.compareClocks(f.Taken.Time(), asked, now)
+	ahead := int64(n.ahead.Seconds())
 	if len(n.state.Machines) > 0 && n.state.Machines[0].Ahead != ahead {
 		n.state.Machines = slices.Clone(n.state.Machines)
 		n.state.Machines[0].Ahead = ahead
 	}
 	return nil
+}
+
+// compareClocks uses what a frame proves. It may have been on its way for long: how far the node's clock
+// is behind at most is known from each, and that it is behind at all from one taken before it was asked for.
+func (n *nodeTables) compareClocks(taken, asked, now time.Time) {
+	n.ahead = max(Ahead(taken, now, now), min(n.ahead, Ahead(taken, asked, now)))
 }
 
 func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {

@@ -206,6 +206,7 @@ func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (f
 		query.Set("start", tables.start)
 		query.Set("seq", strconv.FormatUint(tables.seq, 10))
 	}
+	asked := s.Now()
 	body, err := s.Open(ctx, tables.node, query)
 	if err != nil {
 		return 0, err
@@ -220,7 +221,7 @@ func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (f
 			}
 			return frames, err
 		}
-		if err := tables.take(&f, s.Now()); err != nil {
+		if err := tables.take(&f, asked, s.Now()); err != nil {
 			return frames, errors.Join(errFrame, err)
 		}
 		silence.Reset(silentAfter)
