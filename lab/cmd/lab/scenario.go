@@ -78,6 +78,9 @@ func runScenario(ctx context.Context, e env) error {
 	if os.Getenv(playerEnv) != "" {
 		return play(ctx, e, sc, c, o)
 	}
+	if o.Keep && c.Name != lab.DefaultName && c.Datastore == "" && len(sc.Modes) > 1 {
+		return fmt.Errorf("%w: one lab of that name is kept; add --datastore (%s)", errUsage, modes(sc))
+	}
 	for _, mode := range sc.Modes {
 		if c.Datastore == "" || c.Datastore == mode {
 			if err := stageFor(ctx, e, sc, c, mode, o.Keep); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -12,6 +13,15 @@ func TestRunTakesDefaults(t *testing.T) {
 	t.Setenv(playerEnv, "1")
 	err := run(t.Context(), env{args: []string{"run", "late-del", "--datastore", "kdd"}, stdout: io.Discard, stderr: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "lab-build") {
+		t.Errorf("%v", err)
+	}
+}
+
+// With one name for two labs the second could not start while the first is kept.
+func TestRunKeepsOneOfAName(t *testing.T) {
+	t.Parallel()
+	err := run(t.Context(), env{args: []string{"run", "late-del", "--keep", "--name", "mine"}, stdout: io.Discard, stderr: io.Discard})
+	if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), "--datastore (kdd, etcd)") {
 		t.Errorf("%v", err)
 	}
 }
