@@ -23,9 +23,10 @@ import (
 // Why set if the reread could not verify it (Why empty means verified); the coverage of
 // tables that were read first and could not be reread; and when the reread ended, by the API
 // server's clock. If one source fails, all findings are returned with Why set. v is a
-// view of s: it is reused if the reread changed no row. s and v are not changed.
-func reread(ctx context.Context, s *model.Snapshot, v *model.View, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
-	refs, subjects := candidates(found)
+// view of s: it is reused if the reread changed no row. s and v are not changed. Named are objects, by
+// key of a finding, that its evidence had when s was read.
+func reread(ctx context.Context, s *model.Snapshot, v *model.View, src Source, ds []*detect.Detector, found []finding.Finding, named map[string][]model.Ref) ([]finding.Finding, []model.Coverage, model.Time) {
+	refs, subjects := candidates(found, named)
 	// The second answer of Kubernetes is also the time at which Calico had been read. If no
 	// ref is a Kubernetes object, any node serves for that.
 	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
@@ -160,9 +161,9 @@ func lostTables(rereads []observe.Reread, s *model.Snapshot) []model.Coverage {
 	return out
 }
 
-// candidates returns the objects to reread (all refs of the evidence) and the subjects to
+// candidates returns the objects to reread (all refs of the evidence, also of before) and the subjects to
 // evaluate again, each once. Findings of class Now need no reread.
-func candidates(found []finding.Finding) ([]model.Ref, []model.Subject) {
+func candidates(found []finding.Finding, named map[string][]model.Ref) ([]model.Ref, []model.Subject) {
 	seen := map[model.Ref]bool{}
 	judged := map[model.Subject]bool{}
 	var refs []model.Ref
@@ -171,10 +172,14 @@ func candidates(found []finding.Finding) ([]model.Ref, []model.Subject) {
 		if found[i].Class == finding.Now {
 			continue
 		}
+		of := named[found[i].Key()]
 		for _, e := range found[i].Evidence {
-			if !seen[e.Ref] {
-				seen[e.Ref] = true
-				refs = append(refs, e.Ref)
+			of = append(of[:len(of):len(of)], e.Ref)
+		}
+		for _, r := range of {
+			if !seen[r] {
+				seen[r] = true
+				refs = append(refs, r)
 			}
 		}
 		for _, s := range found[i].From {

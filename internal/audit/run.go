@@ -42,7 +42,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	seen := s.Meta.Taken
 	if src.Kubernetes != nil && src.Calico != nil && waits(found) {
 		var lost []model.Coverage
-		found, lost, seen = reread(ctx, s, v, src, o.Detectors, found)
+		found, lost, seen = reread(ctx, s, v, src, o.Detectors, found, nil)
 		r.Gaps = append(r.Gaps, lost...)
 	}
 	var memory Memory

@@ -1,7 +1,10 @@
 package audit_test
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
@@ -105,5 +108,79 @@ func TestSeriesAgainFails(t *testing.T) {
 	src, _ := leaking(now + 4000)
 	if s := state(f.again(now+4000, src), leaked); s != finding.Unconfirmed { // it was never reread before
 		t.Errorf("the first time that it is seen: %s", s)
+	}
+}
+
+// A kube answers a reread with the pods it has, and with nothing that was not asked for.
+type kube struct {
+	pods []model.Pod
+	at   model.Time
+}
+
+func (k *kube) Reread(_ context.Context, refs []model.Ref) (observe.Reread, error) {
+	out := observe.Reread{Read: refs, At: k.at.Time()}
+	for i := range k.pods {
+		if slices.Contains(refs, k.pods[i].Ref()) {
+			out.Rows.Pods = append(out.Rows.Pods, k.pods[i])
+		}
+	}
+	return out, nil
+}
+
+// What an earlier reread no longer saw is looked for by the next one too: the rows are still those of the
+// last judgement, and have it.
+func TestSeriesAgainKeepsAway(t *testing.T) {
+	t.Parallel()
+	const shared = "PL2010/10.0.0.1"
+	f := follow(t, base(), audit.Options{Settle: 30 * time.Second})
+	f.judge(now, audit.Source{})
+	pods := base().Pods
+	for _, name := range []string{"web2", "web3"} {
+		p := pods[0]
+		p.Name, p.UID, p.ContainerID, p.Written = name, name, containerOf(name), now
+		pods = append(pods, p)
+		f.put(observe.Change{Ref: p.Ref(), Row: &p})
+	}
+	if r := f.judge(now+1, audit.Source{}); state(r, shared) != finding.Unconfirmed {
+		t.Fatalf("%v, %v", names(r.Findings), names(r.Unconfirmed))
+	}
+	rereads := 0
+	for at := now + 2; at < now+60; at++ {
+		r := f.again(at, audit.Source{Kubernetes: &kube{pods[:2], at}, Calico: &looks{answers: []observe.Reread{ipam(base())}}})
+		if r == nil {
+			continue
+		}
+		rereads++
+		for _, x := range slices.Concat(r.Findings, r.Unconfirmed) {
+			for _, e := range x.Evidence {
+				if x.Key() == shared && e.Ref == pods[2].Ref() {
+					t.Errorf("reread %d names a pod that is gone: %s", rereads, x.Summary)
+				}
+			}
+		}
+	}
+	if rereads < 2 {
+		t.Errorf("%d rereads", rereads)
+	}
+}
+
+// Rows of nodes cannot prove themselves when no agent answers any more.
+func TestSeriesAgainWithoutAgents(t *testing.T) {
+	t.Parallel()
+	s := base()
+	for _, table := range model.FactTables() {
+		s.Coverage = append(s.Coverage, model.Coverage{Table: table, Node: "n1", State: model.Complete})
+	}
+	f := follow(t, s, audit.Options{})
+	f.judge(now, audit.Source{})
+	f.put(podGone)
+	f.judge(now+1, audit.Source{})
+	src, asked := leaking(now + 6)
+	if r := f.again(now+6, src); r != nil || asked.asked > 0 {
+		t.Errorf("reread without its node: %v", names(r.Unconfirmed))
+	}
+	src.Nodes = &looks{answers: []observe.Reread{{}}}
+	if r := f.again(now+6, src); r == nil || asked.asked == 0 {
+		t.Error("not reread")
 	}
 }

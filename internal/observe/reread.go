@@ -61,6 +61,9 @@ func Patched(s *model.Snapshot, rereads ...Reread) (patched *model.Snapshot, cha
 		}
 		changed = changed || p.changed
 	}
+	if changed && len(out.Hosts) > 0 {
+		out.Nodes = slices.Clone(out.Nodes) // a view of it writes their Calico names
+	}
 	return &out, changed
 }
 

@@ -88,3 +88,17 @@ func TestPatchedKeepsTheOrder(t *testing.T) {
 		t.Errorf("%v", got.Pods)
 	}
 }
+
+// In etcd a view writes Calico's names into the nodes of its snapshot, so two must not share them.
+func TestPatchedSharesNoNamedNodes(t *testing.T) {
+	t.Parallel()
+	s := &model.Snapshot{Nodes: []model.Node{{Name: "n1"}}, Hosts: []model.Host{{Name: "c1", Kubernetes: "n1"}}, Pods: []model.Pod{{Name: "a"}}}
+	read := Reread{Read: []model.Ref{s.Pods[0].Ref(), s.Nodes[0].Ref()}, Rows: model.Snapshot{Nodes: slices.Clone(s.Nodes)}}
+	if got, changed := Patched(s, read); !changed || &got.Nodes[0] == &s.Nodes[0] {
+		t.Errorf("changed %t, nodes are shared", changed)
+	}
+	s.Hosts = nil
+	if got, _ := Patched(s, read); &got.Nodes[0] != &s.Nodes[0] {
+		t.Error("copied although nothing is written")
+	}
+}
