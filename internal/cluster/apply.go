@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/calico"
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/journal"
@@ -154,16 +156,44 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	r.about = podsIn(now, r.wants)
 	blind := unseen(now, p)
 	if p.Undoes == "" && !resumed {
-		r.before = finding.Keys(now.Findings, now.Unconfirmed)
+		r.before = r.unhidden(now)
 		r.Skipped = p.Refresh(now.View, foundIn(now))
 	}
-	if len(p.Steps) == 0 {
-		if blind || slices.ContainsFunc(r.Skipped, func(s repair.Refusal) bool { return s.Why != repair.NotPresent }) {
-			return ErrNothingLeft
+	for i := range r.Skipped {
+		if s := &r.Skipped[i]; blind && s.Why == repair.NotPresent {
+			s.Why = repair.NotLooked
 		}
-		return ErrAllGone
 	}
-	return p.Valid()
+	switch {
+	case len(p.Steps) > 0:
+		return p.Valid()
+	case r.LeftOut():
+		return ErrNothingLeft
+	}
+	return ErrAllGone
+}
+
+// LeftOut reports whether something was skipped for another reason than that it is gone.
+func (r *Run) LeftOut() bool {
+	return slices.ContainsFunc(r.Skipped, func(s repair.Refusal) bool { return s.Why != repair.NotPresent })
+}
+
+// unhidden are the findings that have nothing to do with those of the plan. What these would explain if
+// they were confirmed comes with them.
+func (r *Run) unhidden(now *audit.Report) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range slices.Concat(now.Findings, now.Unconfirmed) {
+		d := detect.ByCode(f.Code)
+		by := func(k string) bool {
+			key, _ := finding.ParseKey(k)
+			return d != nil && slices.Contains(d.ShadowedBy, key.Code)
+		}
+		hidden := slices.ContainsFunc(slices.Collect(maps.Keys(r.wants)), by) && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] })
+		if !hidden {
+			out[f.Key()] = true
+		}
+	}
+	return out
 }
 
 // Why a plan is not begun: ErrNothingLeft if what is left of it cannot be done any more, ErrAllGone if

@@ -6,6 +6,7 @@ import (
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
 )
 
 // What a repair uncovers about its pods is reported, also by a run that was resumed when the finding that
@@ -18,20 +19,37 @@ func TestOthers(t *testing.T) {
 	route := finding.Finding{Code: finding.PL3003, Severity: finding.Error, Subject: pod, About: []model.Ref{pod, ip}}
 	slow := finding.Finding{Code: finding.PL3008, Severity: finding.Warning, Subject: pod, About: []model.Ref{pod, ip}}
 	elsewhere := finding.Finding{Code: finding.PL3003, Severity: finding.Error, Subject: model.Ref{Kind: model.KindPod, Name: "shop/db-1"}}
-	now := &audit.Report{Findings: []finding.Finding{slow, elsewhere}, Unconfirmed: []finding.Finding{route}}
+	failing := finding.Finding{Code: finding.PL4007, Severity: finding.Error, Subject: pod, About: []model.Ref{pod}}
 	wants := map[string]bool{shared.Key(): true}
 	for name, c := range map[string]struct {
-		at     *audit.Report   // when the run begins
-		before map[string]bool // its findings
+		before *audit.Report // nil for a run that is resumed
+		after  finding.Finding
 		broken int
 	}{
-		"hidden before":   {&audit.Report{Findings: []finding.Finding{shared}}, map[string]bool{shared.Key(): true}, 1},
-		"there before":    {&audit.Report{Findings: []finding.Finding{shared, route}}, map[string]bool{route.Key(): true}, 0},
-		"resumed, hidden": {&audit.Report{}, nil, 1},
+		"hidden before":                    {&audit.Report{Findings: []finding.Finding{shared}}, route, 1},
+		"resumed, hidden":                  {nil, route, 1},
+		"of another kind, there before":    {&audit.Report{Findings: []finding.Finding{shared, failing}}, failing, 0},
+		"would be hidden, if it were seen": {&audit.Report{Findings: []finding.Finding{route}, Unconfirmed: []finding.Finding{shared}}, route, 1},
 	} {
-		r := &Run{wants: wants, about: podsIn(c.at, wants), before: c.before}
+		r := &Run{wants: wants, about: podsIn(&audit.Report{}, wants)}
+		if c.before != nil {
+			r.about = podsIn(c.before, wants)
+			r.before = r.unhidden(c.before)
+		}
+		now := &audit.Report{Findings: []finding.Finding{slow, elsewhere}, Unconfirmed: []finding.Finding{c.after}}
 		if also, broken := r.others(now); len(also) != 2 || len(broken) != c.broken {
 			t.Errorf("%s: also %v, broken %v", name, also, broken)
+		}
+	}
+}
+
+// What was left out because it was not looked at is no success.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	for why, want := range map[string]bool{repair.NotPresent: false, repair.NotLooked: true, "shop/db-0 has 10.0.0.1 in its status or annotation": true} {
+		r := &Run{Skipped: []repair.Refusal{{Finding: "PL3003/a", Why: repair.NotPresent}, {Finding: "PL3003/b", Why: why}}}
+		if r.LeftOut() != want {
+			t.Errorf("%s: %t", why, !want)
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 // NotPresent is why a finding of a plan is skipped that is there no more.
 const NotPresent = "the finding is not present in the current check"
 
+// NotLooked is why it is skipped if not everything was read that would show it.
+const NotLooked = "the finding is not in the current check, which did not read everything: it may still be there"
+
 // Refresh compares a saved plan with a new check. It removes targets whose finding is gone
 // or whose address a running pod now has, adds the nodes of pods that now have an address
 // to the nodes that must verify, and returns the removed targets.

@@ -195,7 +195,7 @@ func curedText(p *repair.Plan, n int) string {
 
 // verdict is the exit code: something was left alone, or is still there, or a pod does not work yet.
 func (w *applyRun) verdict(res cluster.Result, v cluster.Verification) error {
-	if len(v.Still) > 0 || len(v.Broken) > 0 {
+	if len(v.Still) > 0 || len(v.Broken) > 0 || w.LeftOut() {
 		return term.ExitFindings
 	}
 	for _, v := range res.Findings {

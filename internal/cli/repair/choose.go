@@ -43,10 +43,19 @@ func (s *planSelection) choose(r *audit.Report) (chosen []finding.Finding, missi
 		case head != "":
 			missing = append(missing, explainedBy(k, head))
 		default:
-			missing = append(missing, repair.Refusal{Finding: k, Why: "it is not present in the current check"})
+			missing = append(missing, notFound(r, k))
 		}
 	}
 	return chosen, missing
+}
+
+// notFound says that a finding is not there, or that this is not known.
+func notFound(r *audit.Report, key string) repair.Refusal {
+	k, _ := finding.ParseKey(key)
+	if _, judged := r.Judged[k.Code]; !judged || len(r.Gaps) > 0 {
+		return repair.Refusal{Finding: key, Why: repair.NotLooked}
+	}
+	return repair.Refusal{Finding: key, Why: repair.NotPresent}
 }
 
 // selects tells whether a finding that no other explains is to be repaired. Without keys,
