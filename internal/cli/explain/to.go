@@ -118,7 +118,7 @@ func shareFamily(a, b *end) error {
 // hops are the pod itself and its node.
 func (e *end) hops() []hop {
 	pod, node := hop{At: e.ref.Name, Says: e.ip.String()}, hop{At: "node " + e.node, Says: "receives and forwards"}
-	for _, fs := range [][]finding.Finding{e.r.Findings, e.r.Unconfirmed} {
+	for _, fs := range [][]finding.Finding{e.r.Findings, e.r.Unconfirmed, e.r.Folded} {
 		for i := range fs {
 			at := &pod
 			if fs[i].Subject.Kind == model.KindNode {
@@ -183,7 +183,7 @@ func (e *end) back(from *end) []hop {
 
 // wayVerdict names the first break. A way of which a step was not checked is never called whole.
 func wayVerdict(hops []hop) string {
-	unread, warned := 0, ""
+	unread, none, warned := 0, "no break found", ""
 	for _, h := range hops {
 		if h.Broken != "" {
 			return "breaks at " + h.At + ": " + h.Broken
@@ -192,13 +192,13 @@ func wayVerdict(hops []hop) string {
 			unread++
 		}
 		if h.Warning != "" && warned == "" {
-			warned = "; warning at " + h.At + ": " + h.Warning
+			none, warned = "no certain break found", "; warning at "+h.At+": "+h.Warning
 		}
 	}
 	if unread > 0 {
-		return fmt.Sprintf("no break found in what was checked; %d of %d steps were not, or not completely", unread, len(hops)) + warned
+		return fmt.Sprintf("%s in what was checked; %d of %d steps were not, or not completely%s", none, unread, len(hops), warned)
 	}
-	return "no break found" + warned
+	return none + warned
 }
 
 func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) {
