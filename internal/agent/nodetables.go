@@ -21,6 +21,7 @@ type nodeTables struct {
 	sizes    map[model.Table][]int // of the rows, in bytes, beside their keys
 	coverage map[model.Table]model.Coverage
 	ahead    time.Duration // of the node's clock, as far as it is proven
+	taken    model.Time    // the last frame, by that clock
 }
 
 // errFrame means that a frame could not be applied.
@@ -40,8 +41,10 @@ func (n *nodeTables) take(f *Frame, asked, now time.Time) error {
 		*n = nodeTables{node: n.node, start: f.Start, keys: map[model.Table][]string{}, sizes: map[model.Table][]int{}, coverage: map[model.Table]model.Coverage{}}
 	case f.Start != n.start || f.Seq < n.seq:
 		return errFrame
+	case f.Taken.Add(clockSlack) < n.taken: // the node's clock was set back: a new watch shows by how much
+		return errFrame
 	}
-	n.seq = f.Seq
+	n.seq, n.taken = f.Seq, f.Taken
 	boxes := false
 	for i := range f.Tables {
 		t := &f.Tables[i]

@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // TestCompareClocks: a frame that was on its way for long, or that waited here, proves nothing.
@@ -29,5 +32,24 @@ func TestCompareClocks(t *testing.T) {
 				t.Errorf("%s, frame %d: %s, want %s", name, i, n.ahead, f.want)
 			}
 		}
+	}
+}
+
+// A clock that is set back while it is watched is measured anew, by another watch.
+func TestTakeAfterSetBack(t *testing.T) {
+	t.Parallel()
+	n := &nodeTables{node: "n1"}
+	now := time.Unix(1e9, 0)
+	take := func(taken time.Time, whole bool) error {
+		return n.take(&Frame{Schema: model.Schema, Node: "n1", Start: "s", Seq: n.seq + 1, Taken: model.At(taken), Whole: whole}, now, now)
+	}
+	if err := errors.Join(take(now, true), take(now.Add(time.Minute), false), take(now.Add(time.Minute-clockSlack), false)); err != nil {
+		t.Fatal(err)
+	}
+	if err := take(now.Add(-15*time.Minute), false); !errors.Is(err, errFrame) {
+		t.Errorf("set back by a quarter of an hour: %v", err)
+	}
+	if err := take(now.Add(-15*time.Minute), true); err != nil {
+		t.Errorf("the next watch: %v", err)
 	}
 }

@@ -340,3 +340,13 @@ func FuzzLogs(f *testing.F) {
 		}
 	})
 }
+
+// A directory that cannot be listed is not one where nothing was recorded.
+func TestLogsOfUnreadDirectory(t *testing.T) {
+	t.Parallel()
+	n := newLogNode(t)
+	n.write("var/lib/plumbline/events", "no directory")
+	if text := strings.Join(n.ask(aboutP).Missing, "; "); strings.Contains(text, "recorded nothing") || !strings.Contains(text, "eventlog: not every directory could be listed") {
+		t.Errorf("%s", text)
+	}
+}

@@ -85,7 +85,7 @@ var rotated = regexp.MustCompile(`^(.+\.(?:log|events|flight))(?:[.-][0-9][0-9-]
 // findLogs lists the files, the newest of each component first and the components in turn.
 func findLogs(ctx context.Context, root string, places []LogPlace) ([]logFile, logMissing) {
 	var missing logMissing
-	found := map[string][]logFile{}
+	found, unread := map[string][]logFile{}, map[string]bool{}
 	var sources []string
 	for _, p := range places {
 		if !slices.Contains(sources, p.Source) {
@@ -94,6 +94,7 @@ func findLogs(ctx context.Context, root string, places []LogPlace) ([]logFile, l
 		files, err := p.list(cmp.Or(p.root, root), &missing)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			missing.say("%s: %v", p.Source, err)
+			unread[p.Source] = true
 		}
 		found[p.Source] = append(found[p.Source], files...)
 	}
@@ -104,7 +105,10 @@ func findLogs(ctx context.Context, root string, places []LogPlace) ([]logFile, l
 	for _, s := range sources {
 		if len(found[s]) == 0 {
 			why := "no file " + pathsOf(places, s) + " on the node, and nothing in its journal"
-			if s == eventSource {
+			switch {
+			case unread[s]:
+				why = "not every directory could be listed"
+			case s == eventSource:
 				why = "the agent has recorded nothing yet"
 			}
 			missing.absent = append(missing.absent, s)
