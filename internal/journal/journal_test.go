@@ -236,6 +236,20 @@ func TestNamesFromStrangers(t *testing.T) {
 	if _, err := Open(state, guid, "none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("one that is not there: %v", err)
 	}
+	dir, err := planDir(state, guid, "lost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err1 := Open(state, guid, "lost")
+	_, _, err2 := Read(state, guid, "lost")
+	for _, err := range []error{err1, err2} {
+		if !errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("one that lost its file: %v", err)
+		}
+	}
 }
 
 func TestOnlyRegularFiles(t *testing.T) {

@@ -104,7 +104,7 @@ func Open(state, cluster, plan string) (*Journal, error) {
 	}
 	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDWR|os.O_APPEND)
 	if err != nil {
-		return nil, notFound("open", plan, err)
+		return nil, notFound("open", dir, plan, err)
 	}
 	j := &Journal{dir: dir}
 	if err = lock(f); err == nil {
@@ -139,7 +139,7 @@ func Read(state, cluster, plan string) (*repair.Plan, []repair.Entry, error) {
 	}
 	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDONLY)
 	if err != nil {
-		return nil, nil, notFound("read", plan, err)
+		return nil, nil, notFound("read", dir, plan, err)
 	}
 	defer f.Close()
 	c, err := read(dir, f)
@@ -158,9 +158,13 @@ func (a absent) Error() string {
 
 func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 
-func notFound(what, plan string, err error) error {
+// notFound is absent only if nothing of the plan is here: a journal that lost its file is damaged.
+func notFound(what, dir, plan string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return absent(plan)
+		if _, here := os.Lstat(dir); errors.Is(here, fs.ErrNotExist) {
+			return absent(plan)
+		}
+		return fmt.Errorf("%s journal %s: %w: %s is missing", what, dir, errDamaged, logFile)
 	}
 	return fmt.Errorf("%s journal of plan %s: %w", what, plan, err)
 }
