@@ -54,3 +54,23 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// A typo does not look healthy, whatever verb and form of output it is given to.
+func TestTypos(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"check -n typo":             "-n typo: no pod",
+		"plan -n typo":              "-n typo: no pod",
+		"check --node typo":         "--node typo: no such node",
+		"plan --node typo":          "--node typo: no such node",
+		"explain node typo":         "node typo: no such node",
+		"explain node typo -o json": "node typo: no such node",
+	} {
+		if r := run(t, 80, append(strings.Fields(args), "--bundle", "demo/bundle.tar.gz")...); r.code != 2 || r.out != "" || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit %d, %q, %s", args, r.code, r.out, r.err)
+		}
+	}
+	if r := run(t, 80, "plan", "PL2001/late-del/typo", "--bundle", "demo/bundle.tar.gz"); r.code != 1 || !strings.Contains(r.out, "not present") && !strings.Contains(r.out, "may still be there") {
+		t.Errorf("a finding that is not there: exit %d, %s%s", r.code, r.out, r.err)
+	}
+}

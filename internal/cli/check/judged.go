@@ -5,9 +5,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
-	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/plain"
 )
 
@@ -33,27 +31,4 @@ func judged(r *audit.Report, f flags) string {
 		only += " (shown: only about pods with " + plain.Line(f.selector) + ")"
 	}
 	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, plain.Count(c.Pods, "pod"), plain.Count(c.Nodes, "node"), plain.Thousands(c.Seen), plain.Count(c.Blocks, "block"), never)
-}
-
-// unknownNames refuses names that nothing in the cluster has: a typo must not look healthy.
-func unknownNames(sess *term.Session, r *audit.Report, f flags) error {
-	v := r.View
-	if f.node != "" && v.State(model.Nodes, "").Seen() {
-		switch n := v.NodeByName(f.node); {
-		case n != nil && n.Name != f.node:
-			return fmt.Errorf("--node %s: Kubernetes calls it %s", f.node, n.Name)
-		case n == nil && len(r.Findings)+len(r.Unconfirmed) == 0:
-			return fmt.Errorf("--node %s: no such node", f.node)
-		}
-	}
-	if f.namespace == "" || sess.Bundle == "" || !v.State(model.Pods, "").Seen() || len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed) > 0 {
-		return nil // a cluster is asked whether it has the namespace
-	}
-	s := v.Snapshot()
-	for i := range s.Pods {
-		if s.Pods[i].Namespace == f.namespace {
-			return nil
-		}
-	}
-	return fmt.Errorf("-n %s: no pod is in this namespace, so nothing was checked", f.namespace)
 }

@@ -22,8 +22,8 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 		return err
 	}
 	n := r.View.NodeByName(name)
-	if term.IsDocument(f.output) {
-		return printReport(sess, r, "NodeExplanation", f.output)
+	if n != nil && n.Name != name {
+		return fmt.Errorf("node %s: Kubernetes calls it %s", name, n.Name)
 	}
 	cols := sess.Width()
 	state := "does not exist"
@@ -42,6 +42,9 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 	u := r.View.NodeUse(name)
 	if n == nil && pods == 0 && u.Blocks == 0 && len(r.Findings)+len(r.Unconfirmed) == 0 && r.View.Sees("", model.Nodes, model.Pods, model.Blocks) {
 		return fmt.Errorf("node %s: no such node, and no pod, block or finding names it", name)
+	}
+	if term.IsDocument(f.output) {
+		return printReport(sess, r, "NodeExplanation", f.output)
 	}
 	sess.PrintLines(cols, fmt.Sprintf("node %s %s; %s", name, state, plain.Count(len(r.Findings)+len(r.Unconfirmed), "finding")),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),

@@ -17,7 +17,6 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -111,7 +110,7 @@ func makePlan(ctx context.Context, sess *term.Session, s planSelection) (*repair
 		if err != nil {
 			return nil, err
 		}
-		return s.plan(r, func(chosen []finding.Finding, o cluster.PlanOptions) *repair.Plan {
+		return s.plan(sess, r, func(chosen []finding.Finding, o cluster.PlanOptions) *repair.Plan {
 			return cluster.PlanOf(r, chosen, sess.Cluster.Version, o)
 		})
 	}
@@ -125,11 +124,11 @@ func makePlan(ctx context.Context, sess *term.Session, s planSelection) (*repair
 	if err != nil {
 		return nil, err
 	}
-	return s.plan(r, func(chosen []finding.Finding, o cluster.PlanOptions) *repair.Plan { return c.Plan(ctx, r, chosen, o) })
+	return s.plan(sess, r, func(chosen []finding.Finding, o cluster.PlanOptions) *repair.Plan { return c.Plan(ctx, r, chosen, o) })
 }
 
 // plan chooses what is selected of a report and has it planned.
-func (s planSelection) plan(r *audit.Report, planned func([]finding.Finding, cluster.PlanOptions) *repair.Plan) (*repair.Plan, error) {
+func (s planSelection) plan(sess *term.Session, r *audit.Report, planned func([]finding.Finding, cluster.PlanOptions) *repair.Plan) (*repair.Plan, error) {
 	if s.rebuild && s.node != "" && len(s.blocks) == 0 {
 		if s.blocks = blocksOf(r.View, s.node); len(s.blocks) == 0 {
 			return nil, fmt.Errorf("--node %s: no block belongs to it", s.node)
@@ -137,8 +136,8 @@ func (s planSelection) plan(r *audit.Report, planned func([]finding.Finding, clu
 		s.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := s.choose(r)
-	if s.node != "" && len(chosen) == 0 && r.View.State(model.Nodes, "").Seen() && r.View.NodeByName(s.node) == nil {
-		return nil, fmt.Errorf("--node %s: no such node", s.node) // a typo must not look healthy
+	if err := term.UnknownNames(sess, r.View, s.node, s.namespace, len(chosen)); err != nil {
+		return nil, err
 	}
 	p := planned(chosen, cluster.PlanOptions{
 		ID: newPlanID(), Rebuild: s.rebuild, Blocks: s.blocks, Settle: s.settle, AllowMassChange: s.allowMassChange, NodeGone: s.nodeGone, AcceptVersion: s.acceptVersion,
