@@ -90,11 +90,11 @@ type etcdWatch struct {
 
 // follow reports the events of a key, or of all below it, until it fails.
 func (e *etcdWatch) follow(ctx context.Context, key string, rev int64, each func(*clientv3.Event) error, more ...clientv3.OpOption) error {
-	err := observe.Resume(ctx, func(ctx context.Context) (heard bool, err error) {
+	err := observe.Resume(ctx, func(ctx context.Context, opened func()) (heard bool, err error) {
 		// A member without a leader would send nothing, as if nothing happened.
 		ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 		defer cancel()
-		opts := append([]clientv3.OpOption{clientv3.WithRev(rev + 1), clientv3.WithProgressNotify(), clientv3.WithFragment()}, more...)
+		opts := append([]clientv3.OpOption{clientv3.WithRev(rev + 1), clientv3.WithCreatedNotify(), clientv3.WithProgressNotify(), clientv3.WithFragment()}, more...)
 		for resp := range e.client.Watch(ctx, key, opts...) {
 			if err := resp.Err(); err != nil {
 				if resp.CompactRevision != 0 {
@@ -104,6 +104,10 @@ func (e *etcdWatch) follow(ctx context.Context, key string, rev int64, each func
 					return heard, err
 				}
 				return heard, &observe.Broken{Err: err}
+			}
+			if resp.Created {
+				opened()
+				continue
 			}
 			for _, ev := range resp.Events {
 				if err := each(ev); err != nil {
@@ -133,7 +137,7 @@ const askEvery = 10 * time.Second
 func (e *etcdWatch) listen(ctx context.Context) error {
 	var cluster uint64
 	highest := e.rev
-	return observe.Resume(ctx, func(ctx context.Context) (bool, error) {
+	return observe.Resume(ctx, func(ctx context.Context, _ func()) (bool, error) { // only an answer counts
 		for heard := false; ; heard = true {
 			short, cancel := context.WithTimeout(ctx, askEvery)
 			resp, err := e.client.Get(short, keyCluster, clientv3.WithCountOnly())

@@ -33,6 +33,8 @@ type Options struct {
 	StateDir    string // where unconfirmed findings and journals are kept; empty: nowhere
 	Version     string // of Plumbline
 
+	Restored []model.Restored // what an earlier run noticed, beside what is kept in StateDir
+
 	Progress func(name string, rows int, done bool) // may be nil
 	Notice   func(string)                           // what a person should know and nothing fails by; may be nil
 

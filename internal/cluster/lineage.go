@@ -19,6 +19,7 @@ import (
 // a file. Agents remember it too, of the API server alone; this one is also of Calico's etcd. A nil one remembers nothing.
 type lineage struct {
 	recalled map[string]revisions // of earlier runs, by GUID: read before anything else was
+	noticed  []model.Restored     // by an earlier run elsewhere
 
 	mu     sync.Mutex
 	guid   string
@@ -30,7 +31,7 @@ type lineage struct {
 // newLineage recalls what earlier runs kept. It must be called before the cluster is read: what a run that goes on at the
 // same time reads later must not make this one look restored.
 func newLineage(o *Options) *lineage {
-	l := &lineage{recalled: map[string]revisions{}}
+	l := &lineage{recalled: map[string]revisions{}, noticed: o.Restored}
 	if o.StateDir == "" {
 		return l
 	}
@@ -92,12 +93,12 @@ func (l *lineage) compare(server string, s *model.Snapshot) {
 	}
 	now := revisions{Version: revisionsVersion, Server: server, Datastore: info.Datastore, At: s.Meta.Taken, Of: map[model.Table]seen{}, Restored: map[string]model.Restored{}}
 	maps.Copy(now.Of, l.is.Of)
-	for store, r := range l.is.Restored {
+	for _, r := range slices.AppendSeq(slices.Clone(l.noticed), maps.Values(l.is.Restored)) { // what is kept here says more
 		if r.Since > now.At { // the clock was ahead
 			r.Since = now.At
 		}
 		if now.At.Sub(r.Since) < model.RestoredFor*time.Second {
-			now.Restored[store] = r
+			now.Restored[r.Store] = r
 		}
 	}
 	l.takeLists(&now, s)

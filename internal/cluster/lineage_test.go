@@ -142,3 +142,17 @@ func TestLineageOfQuietTables(t *testing.T) {
 		t.Errorf("two days later: %+v", days.Info[0].Restored)
 	}
 }
+
+// What an earlier leader noticed holds for a day, as what was noticed here does.
+func TestLineageTakesOver(t *testing.T) {
+	t.Parallel()
+	noticed := model.Restored{Store: model.StoreCalico, Since: 1_800_000_000}
+	l := newLineage(&Options{Restored: []model.Restored{noticed}})
+	for after, want := range map[model.Time]int{600: 1, model.RestoredFor - 1: 1, model.RestoredFor + 1: 0} {
+		s := &model.Snapshot{Meta: model.Meta{GUID: "g", Taken: noticed.Since + after}, Info: []model.Info{{Datastore: "etcd"}}}
+		l.compare("https://a", s)
+		if got := s.Info[0].Restored; len(got) != want || want == 1 && got[0] != noticed {
+			t.Errorf("after %d s: %+v", after, got)
+		}
+	}
+}

@@ -147,6 +147,7 @@ func (l *leader) run(ctx context.Context) error {
 		l.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
 		l.rows.take(pass, l.grow)
 	}}
+	w.Restored = objects.Restored(have)
 	w.Notice = func(s string) {
 		l.Log.Warn(s)
 		if l.ui != nil {

@@ -55,5 +55,8 @@ func (p *Pass) wentBack(r model.Restored, e finding.Evidence) {
 }
 
 func revisionsOf(r model.Restored, who string) string {
+	if r.From == 0 && r.To == 0 {
+		return "noticed by an earlier leader of the controller"
+	}
 	return fmt.Sprintf("%s saw revision %d, and later %d", who, r.From, r.To)
 }

@@ -21,8 +21,6 @@ const (
 	watchFor     = 9 * time.Minute // then the server ends it, and it is resumed
 )
 
-var errSilent = errors.New("the server sent nothing")
-
 // Watch reports the changes of a collection after a revision (none: its current items
 // first), one event after the other, until ctx ends, the changes are no longer available
 // (observe.ErrGone), or the server does not answer. A broken connection is resumed.
@@ -40,7 +38,7 @@ type watch struct {
 }
 
 func (c *Client) watch(ctx context.Context, w watch) error {
-	err := observe.Resume(ctx, func(ctx context.Context) (bool, error) { return c.watchOnce(ctx, &w) })
+	err := observe.Resume(ctx, func(ctx context.Context, opened func()) (bool, error) { return c.watchOnce(ctx, &w, opened) })
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("watch %s: %w", w.path, err)
 	}
@@ -48,16 +46,17 @@ func (c *Client) watch(ctx context.Context, w watch) error {
 }
 
 // watchOnce follows over one connection.
-func (c *Client) watchOnce(ctx context.Context, w *watch) (heard bool, err error) {
+func (c *Client) watchOnce(ctx context.Context, w *watch, opened func()) (heard bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	alive := time.AfterFunc(answerWithin, func() { cancel(errSilent) })
+	alive := time.AfterFunc(answerWithin, func() { cancel(observe.ErrSilent) })
 	defer alive.Stop()
 	body, err := c.openWatch(ctx, w)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = body.Close() }()
+	opened()
 	next := w.wire.frames(body)
 	for {
 		alive.Reset(maxSilence)
@@ -66,7 +65,7 @@ func (c *Client) watchOnce(ctx context.Context, w *watch) (heard bool, err error
 			return heard, broken(errors.Join(err, context.Cause(ctx)))
 		}
 		if !alive.Stop() { // the time that the callback takes is not the server's
-			return heard, broken(errSilent)
+			return heard, broken(observe.ErrSilent)
 		}
 		if err := w.hear(frame); err != nil {
 			return heard, err

@@ -92,7 +92,7 @@ func TestResume(t *testing.T) {
 	lost := errors.New("lost")
 	synctest.Test(t, func(t *testing.T) {
 		tries, begun := 0, time.Now() //nolint:forbidigo // the test's own clock
-		err := observe.Resume(t.Context(), func(context.Context) (bool, error) {
+		err := observe.Resume(t.Context(), func(context.Context, func()) (bool, error) {
 			tries++
 			return false, &observe.Broken{Err: lost}
 		})
@@ -100,7 +100,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%v after %s and %d tries", err, took, tries)
 		}
 		tries, begun = 0, time.Now() //nolint:forbidigo // the test's own clock
-		err = observe.Resume(t.Context(), func(context.Context) (bool, error) {
+		err = observe.Resume(t.Context(), func(context.Context, func()) (bool, error) {
 			if tries++; tries == 1000 {
 				return true, observe.ErrGone
 			}
@@ -110,10 +110,11 @@ func TestResume(t *testing.T) {
 			t.Errorf("a watch with events: %v after %s", err, took)
 		}
 		tries, begun = 0, time.Now() //nolint:forbidigo // the test's own clock
-		err = observe.Resume(t.Context(), func(context.Context) (bool, error) {
+		err = observe.Resume(t.Context(), func(_ context.Context, opened func()) (bool, error) {
 			if tries++; tries == 100 {
 				return false, lost
 			}
+			opened()
 			time.Sleep(9 * time.Minute) // no event, but the watch was open
 			return false, &observe.Broken{Err: lost, After: 7 * time.Second}
 		})
@@ -122,11 +123,41 @@ func TestResume(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		err = observe.Resume(ctx, func(context.Context) (bool, error) { return true, &observe.Broken{Err: lost, After: time.Hour} })
+		err = observe.Resume(ctx, func(context.Context, func()) (bool, error) { return true, &observe.Broken{Err: lost, After: time.Hour} })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the end: %v", err)
 		}
 	})
+}
+
+// A server that takes long to refuse a watch, or takes it and says nothing, is not one that has nothing to
+// tell: what was read would count as current for ever.
+func TestResumeOfHungServer(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("lost")
+	for name, c := range map[string]struct {
+		once  func(opened func()) error
+		most  time.Duration
+		tries int
+	}{
+		"etcd does not answer":              {func(func()) error { time.Sleep(10 * time.Second); return lost }, 150 * time.Second, 5},
+		"refused after a wait in the queue": {func(func()) error { time.Sleep(15 * time.Second); return lost }, 150 * time.Second, 5},
+		"taken after half a minute, closed": {func(opened func()) error { time.Sleep(30 * time.Second); opened(); return lost }, 190 * time.Second, 3},
+		"taken, and silent":                 {func(opened func()) error { opened(); time.Sleep(3 * time.Minute); return observe.ErrSilent }, 7 * time.Minute, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, tries := time.Now(), 0 //nolint:forbidigo // the test's own clock
+			err := observe.Resume(t.Context(), func(_ context.Context, opened func()) (bool, error) {
+				if tries++; tries > 1000 {
+					return false, errors.New("for ever")
+				}
+				return false, &observe.Broken{Err: c.once(opened)}
+			})
+			if took := time.Since(begun); took > c.most || tries < c.tries || !errors.Is(err, lost) && !errors.Is(err, observe.ErrSilent) {
+				t.Errorf("%s: %v after %s and %d tries", name, err, took, tries)
+			}
+		})
+	}
 }
 
 func TestTogether(t *testing.T) {

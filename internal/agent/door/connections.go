@@ -2,6 +2,7 @@ package door
 
 import (
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
@@ -88,4 +89,12 @@ type placed struct {
 func (c *placed) Close() error {
 	defer c.of.leave(c)
 	return c.Conn.Close()
+}
+
+// Protocols is HTTP/1 alone: a connection then holds one request, so what bounds connections
+// bounds the memory that callers hold before they are known.
+func Protocols() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
 }

@@ -28,6 +28,7 @@ func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	mux.Handle("GET /", s.door.Wrap("get", s.handler()))
 	mux.Handle("/", s.door.Wrap("update", s.handler())) // every method that may change something
 	srv := s.http(mux)
+	srv.Protocols = door.Protocols()
 	srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{s.cert}, MinVersion: tls.VersionTLS12}
 	return serve(ctx, srv, func() error { return srv.ServeTLS(door.Listener(l), "", "") })
 }

@@ -69,9 +69,13 @@ func (b *Board) adopt(o *v1alpha1.Finding, code finding.Code) {
 		if sample.Node != "" {
 			e.nodes = []string{sample.Node}
 		}
+		if g.unread() { // nobody has seen it since
+			e.seen, e.why = g.last, cmp.Or(g.conditions["Checked"].message, "not read")
+		}
 		b.entries[key] = e
 	}
 	g.unnamed, g.unnamedHidden = max(0, s.Count-int64(len(s.Samples))), max(0, s.Suppressed)
+	g.unnamedUnread = g.unread()
 }
 
 // Take takes over a report, and tells what changed.
@@ -79,7 +83,9 @@ func (b *Board) Take(r *audit.Report) []Transition {
 	if b.began.IsZero() {
 		b.began = r.Taken
 		for _, e := range b.entries {
-			e.seen = r.Taken
+			if e.seen.IsZero() {
+				e.seen = r.Taken
+			}
 		}
 	}
 	b.pass++

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/api/v1alpha1"
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -160,5 +161,41 @@ func TestNextLeaderAndRestartingAgent(t *testing.T) {
 	r.Skipped = []detect.Skip{{Code: finding.PL3001, Why: "agent restarts", Nodes: []string{"node1"}}}
 	for _, tr := range b.Take(r) {
 		t.Error(tr.Says)
+	}
+}
+
+// TestNextLeaderAndNotChecked: what an earlier leader could not check is not confirmed because there is another leader.
+func TestNextLeaderAndNotChecked(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 50} {
+		var all []finding.Finding
+		for i := range n {
+			all = append(all, inNS("node1", fmt.Sprintf("p%d", i)))
+		}
+		skip := []detect.Skip{{Code: finding.PL3003, Why: "its agent does not answer", Nodes: []string{"node1"}}}
+		silent := func(at model.Time) *audit.Report {
+			r := report(at)
+			r.Skipped = skip
+			return r
+		}
+		a := board()
+		a.Take(report(noon, all...))
+		a.Take(silent(noon + 20))
+		a.Take(silent(noon + 600))
+		was := one(t, a, v1alpha1.StateNotChecked, int64(n)).Status
+		b := board()
+		b.Adopt(a.Objects())
+		told := changes(b.Take(silent(noon + 300_000)))
+		is := one(t, b, v1alpha1.StateNotChecked, int64(n)).Status
+		if told != "" || is.LastSeen != was.LastSeen || is.NotChecked != int64(n) {
+			t.Errorf("%d: told %q, last seen %s, was %s, %d not checked", n, told, is.LastSeen, was.LastSeen, is.NotChecked)
+		}
+		for _, c := range b.Counts() {
+			if c.State == v1alpha1.StateConfirmed && c.N > 0 {
+				t.Errorf("%d: counted as %+v", n, c)
+			}
+		}
+		b.Take(report(noon+300_020, all...))
+		one(t, b, v1alpha1.StateConfirmed, int64(n))
 	}
 }

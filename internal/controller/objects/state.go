@@ -21,6 +21,7 @@ type group struct {
 	placed   bool     // it has an object
 
 	unnamedHidden, uncheckedHidden int64 // likewise, of what was suppressed
+	unnamedUnread                  bool  // the earlier leader could not read them either
 
 	count, suppressed, unchecked int64
 	why                          string // why some are not checked
@@ -74,6 +75,9 @@ func (g *group) add(e *entry) {
 	}
 }
 
+// unread tells that none of its findings could be read.
+func (g *group) unread() bool { return g.state == v1alpha1.StateNotChecked }
+
 // say keeps the first reason by name.
 func (g *group) say(why string) {
 	if g.why == "" || why < g.why {
@@ -100,13 +104,14 @@ func (g *group) conclude(u *unread, now, began model.Time) {
 		g.unnamed, g.unnamedHidden = 0, 0 // all that is there has been named by now
 	}
 	g.suppressed += g.unnamedHidden
-	if g.unnamedHidden > 0 && now.Sub(began) >= patience {
+	waited := now.Sub(began) >= patience || g.unnamedUnread
+	if g.unnamedHidden > 0 && waited {
 		g.uncheckedHidden += g.unnamedHidden
 		g.why = cmp.Or(g.why, u.of(g.code, nil), "not read")
 	}
 	if g.unnamed > 0 {
 		g.count += g.unnamed
-		if now.Sub(began) >= patience {
+		if waited {
 			g.unchecked += g.unnamed
 			g.why = cmp.Or(g.why, u.of(g.code, nil), "not read")
 		}
