@@ -48,7 +48,7 @@ func (x *Executor) derive(ctx context.Context, e *change.Edited) (map[string]*de
 	}
 	var all []string
 	x.excused = map[string]bool{}
-	if len(e.Takes) > 0 {
+	if len(e.Takes)+len(e.Ends) > 0 {
 		var err error
 		if all, err = x.survey(ctx); err != nil {
 			return nil, err
@@ -59,6 +59,9 @@ func (x *Executor) derive(ctx context.Context, e *change.Edited) (map[string]*de
 		if err := x.take(ctx, of(t.For), t, all); err != nil {
 			return nil, err
 		}
+	}
+	for i := range e.Ends {
+		x.end(ctx, of(e.Ends[i].For), &e.Ends[i], all)
 	}
 	for i := range e.Gives {
 		g := &e.Gives[i]
@@ -105,23 +108,60 @@ func (x *Executor) take(ctx context.Context, d *demand, t *change.Taking, all []
 	case !slices.Contains(unused.Except, id) && !slices.Contains(unused.Containers, id):
 		unused.Containers = append(unused.Containers, id)
 	}
+	if owner := lasting(t); owner != (model.Ref{}) && !slices.Contains(unused.Absent, owner) {
+		unused.Absent = append(unused.Absent, owner)
+	}
 	x.must(ctx, unused, all, x.seen(all, &change.NotInUse{IPs: []netip.Addr{t.IP}, Containers: unused.Containers, Except: unused.Except})...)
 	for _, name := range []string{t.From.Node, t.Node} {
 		if name == "" || name == t.From.Node && t.From.Service != "" {
 			continue
 		}
-		nodes, there := x.called(all, name)
-		x.must(ctx, unused, all, nodes...)
-		if there {
-			continue
-		}
-		gone := model.Ref{Kind: model.KindNode, Name: name}
-		if !x.declaredGone(t.For, gone) {
-			d.refused = "node " + name + " has no Node object, but its pods may still run"
-		}
-		unused.All, unused.Absent = true, append(unused.Absent, gone)
+		x.mustAs(ctx, d, unused, all, t.For, name)
 	}
 	return nil
+}
+
+// end adds what must be verified before what a sandbox has is deleted.
+func (x *Executor) end(ctx context.Context, d *demand, e *change.Ending, all []string) {
+	if d.freed == nil {
+		d.freed = &change.NotInUse{}
+	}
+	if !slices.Contains(d.freed.Containers, e.Container) {
+		d.freed.Containers = append(d.freed.Containers, e.Container)
+	}
+	x.must(ctx, d.freed, all, x.seen(all, &change.NotInUse{Containers: []string{e.Container}})...)
+	x.mustAs(ctx, d, d.freed, all, e.For, e.Node)
+}
+
+// mustAs adds the nodes that Calico may call by a name. If none is called so, all must verify, and the user
+// must have said that the node is gone.
+func (x *Executor) mustAs(ctx context.Context, d *demand, unused *change.NotInUse, all []string, finding, name string) {
+	nodes, there := x.called(all, name)
+	x.must(ctx, unused, all, nodes...)
+	if there {
+		return
+	}
+	gone := model.Ref{Kind: model.KindNode, Name: name}
+	if !x.declaredGone(finding, gone) {
+		d.refused = "node " + name + " has no Node object, but its pods may still run"
+	}
+	unused.All, unused.Absent = true, append(unused.Absent, gone)
+}
+
+// lasting is the owner of an address that has it also while no node shows it: a Service, or a virtual
+// machine, which may be stopped.
+func lasting(t *change.Taking) model.Ref {
+	at := &t.From
+	switch vm := at.Machine(); {
+	case !t.Free:
+		return model.Ref{} // the running pod that gets it may be the machine's own
+	case at.Service != "":
+		return model.Ref{Kind: model.KindService, Name: at.Namespace + "/" + at.Service}
+	case vm != "":
+		return model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + vm}
+	default:
+		return model.Ref{}
+	}
 }
 
 // must adds nodes whose agents must verify. The silence of a node that is out of service is

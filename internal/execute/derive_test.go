@@ -19,6 +19,8 @@ import (
 // is, and the plan asks n2 only.
 type fleet struct {
 	silent []string          // do not answer
+	half   []string          // answer incompletely, and without what they use
+	shows  bool              // but these show what uses the address
 	names  map[string]string // what Calico calls them, if not by their names
 	using  string            // the node with the address
 	down   []string          // have the out-of-service taint
@@ -62,6 +64,12 @@ func (f *fleet) run(t *testing.T) (*cluster, repair.Outcome, string) {
 		if slices.Contains(f.silent, v.Node) {
 			return errTest
 		}
+		if slices.Contains(f.half, v.Node) {
+			v.Complete, v.Missing = false, []string{"namespaces: timed out"}
+			if !f.shows {
+				v.Sandboxes = nil
+			}
+		}
 		return nil
 	}
 	p := planOf([]string{blockA})
@@ -93,6 +101,8 @@ func TestNodesAreDerived(t *testing.T) {
 		"another node is called like that, and uses it":   {fleet{names: map[string]string{"n3": "n1"}, using: "n3"}, false, "exists on n3"},
 		"a silent node may be called like that":           {fleet{silent: []string{"n3"}, using: "n3"}, false, "agent on n3 does not answer"},
 		"a node that was called like that before uses it": {fleet{using: "n3"}, false, "exists on n3"},
+		"an incomplete answer may lack a name":            {fleet{half: []string{"n3"}, using: "n3"}, false, "agent on n3 could not read everything"},
+		"an incomplete answer shows who uses it":          {fleet{half: []string{"n3"}, shows: true, using: "n3"}, false, "n3"},
 		"a pod elsewhere has it in its status":            {fleet{pod: "n3"}, false, "has 10.0.0.0 in its status"},
 		"the allocation names a node that is gone":        {fleet{owner: "n9"}, false, "node n9 has no Node object"},
 		"out of service and silent":                       {fleet{silent: []string{"n1"}, down: []string{"n1"}}, true, ""},

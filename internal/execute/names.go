@@ -23,24 +23,33 @@ type nodeName struct {
 // silentFor is for how long a node that did not answer is not asked for its name again.
 const silentFor = time.Minute
 
-// learn remembers the names in an answer.
+// learn remembers the names in an answer. An incomplete one may lack a name, so it proves no more than
+// was known before.
 func (x *Executor) learn(w *model.Verification) {
 	if x.names == nil {
 		x.names = map[string]*nodeName{}
 	}
-	n := &nodeName{known: true}
-	for _, name := range []string{w.CalicoName, w.ConfigName} {
-		if name != "" && !slices.Contains(n.names, name) {
-			n.names = append(n.names, name)
-		}
-	}
+	n := &nodeName{known: w.Complete}
+	n.called(w.CalicoName, w.ConfigName)
 	if before := x.names[w.Node]; before != nil {
 		n.full = before.full
+		if !w.Complete {
+			n.known, n.asked = before.known, before.asked
+			n.called(before.names...)
+		}
 	}
 	if w.All {
 		n.full, x.named = w, nil
 	}
 	x.names[w.Node] = n
+}
+
+func (n *nodeName) called(names ...string) {
+	for _, name := range names {
+		if name != "" && !slices.Contains(n.names, name) {
+			n.names = append(n.names, name)
+		}
+	}
 }
 
 // seen gives the nodes that had the container or the address when they told their names: one that
@@ -50,7 +59,7 @@ func (x *Executor) seen(all []string, d *change.NotInUse) (nodes []string) {
 		x.named = usersOf(all, func(node string) *model.Verification { return x.names[node].full })
 	}
 	for _, node := range x.named.of(d.Containers, d.IPs) {
-		if full := x.names[node].full; full != nil && full.Complete {
+		if full := x.names[node].full; full != nil { // what an incomplete answer shows is there
 			if why, passing := d.Against(full); why != "" && !passing {
 				nodes = append(nodes, node)
 			}
@@ -85,8 +94,13 @@ func (x *Executor) survey(ctx context.Context) ([]string, error) {
 		x.names[node] = &nodeName{asked: at, silent: true}
 		if said[i].err == nil && said[i].w.Node == node {
 			x.learn(&said[i].w)
-		} else if names, ok := x.Nodes.Published(ctx, node); ok && len(names) > 0 {
-			x.names[node].known, x.names[node].names = true, names
+			x.names[node].silent = false
+		}
+		if n := x.names[node]; !n.known {
+			if names, ok := x.Nodes.Published(ctx, node); ok && len(names) > 0 {
+				n.known = true
+				n.called(names...)
+			}
 		}
 	}
 	return all, nil

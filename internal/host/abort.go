@@ -20,6 +20,12 @@ func (h *Host) Abort(ctx context.Context, want Filesystem, pods []string, dry bo
 	if err := want.knows(pods); err != nil {
 		return false, err
 	}
+	switch answers, err := h.answersOthers(ctx, want.Device); {
+	case err != nil:
+		return false, err
+	case answers:
+		return false, fmt.Errorf("%s answered while these requests waited: only some of them hang, as one that waits for a lock does, and an abort would fail all", want.Source)
+	}
 	// Opened before it is compared: device numbers are reused, but the file of an ended
 	// connection has no effect.
 	f, err := os.OpenFile(h.o.Sys+"/fs/fuse/connections/"+strconv.Itoa(major<<20|minor)+"/abort", os.O_WRONLY, 0)
@@ -37,6 +43,17 @@ func (h *Host) Abort(ctx context.Context, want Filesystem, pods []string, dry bo
 		return false, fmt.Errorf("abort %s: %w", want.Source, err)
 	}
 	return true, nil
+}
+
+// answersOthers reports that a file system has answered a probe since requests began to wait.
+func (h *Host) answersOthers(ctx context.Context, device string) (bool, error) {
+	if err := h.mounts.take(ctx); err != nil {
+		return false, err
+	}
+	defer h.mounts.leave()
+	last, answered := h.alive[device]
+	w, waits := h.fuse[device]
+	return answered && waits && w.low > 0 && last >= w.since, nil
 }
 
 // numbersOf reads a device number.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -16,7 +17,7 @@ import (
 var kubeletDirs = []string{"/var/lib/kubelet", "/var/lib/k0s/kubelet", "/var/snap/microk8s/common/var/lib/kubelet"}
 
 var (
-	rootDirFlag = regexp.MustCompile(`--root-dir[= ]["']?(/[^\s"',}]+)`)
+	rootDirFlag = regexp.MustCompile(`(?:--|[= "'])root-dir[= ]["']?(/[^\s"',}]+)`) // k3s: --kubelet-arg=root-dir=/DIRECTORY
 	podUID      = regexp.MustCompile(`^[0-9a-f][0-9a-f-]{30,35}$`)
 )
 
@@ -33,7 +34,12 @@ func (h *Host) KubeletHas(uid string) (bool, error) {
 	if dir := h.kubeletSays(rootDirFlag); dir != "" {
 		dirs = append([]string{dir}, dirs...)
 	}
+	there := false
 	for _, dir := range dirs {
+		if d, err := hostfile.Root(h.o.Root).Open(path.Join(dir, "pods"), unix.O_PATH|unix.O_NOFOLLOW); err == nil {
+			there = true
+			_ = d.Close()
+		}
 		f, err := hostfile.Root(h.o.Root).Open(path.Join(dir, "pods", uid), unix.O_PATH|unix.O_NOFOLLOW)
 		switch {
 		case err == nil:
@@ -41,6 +47,9 @@ func (h *Host) KubeletHas(uid string) (bool, error) {
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR):
 			return false, fmt.Errorf("read the kubelet's directory %s: %w", dir, err)
 		}
+	}
+	if !there {
+		return false, fmt.Errorf("no directory of pods was found (%s/pods): the kubelet may have another --root-dir", strings.Join(dirs, "/pods, "))
 	}
 	return false, nil
 }

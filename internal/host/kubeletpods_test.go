@@ -37,6 +37,9 @@ func TestKubeletHas(t *testing.T) {
 		}
 	}
 	h := &Host{o: Options{Root: t.TempDir()}}
+	if has, err := h.KubeletHas(uid); err == nil {
+		t.Errorf("no kubelet's directory is there, and it says %t", has)
+	}
 	for _, bad := range []string{"", "..", "../../etc", "a/b"} {
 		if _, err := h.KubeletHas(bad); err == nil {
 			t.Errorf("%q is taken for a UID", bad)

@@ -42,6 +42,10 @@ func TestFuseWaiting(t *testing.T) {
 				h.note(v.device(), probeAnswered)
 			}
 		}
+		// What answers others must not be aborted, whatever waits.
+		if others, err := h.answersOthers(t.Context(), v.device()); err != nil || others != (name == "answers others") {
+			t.Errorf("%s: answers others: %t, %v", name, others, err)
+		}
 	}
 	h := New(Options{Sys: t.TempDir()})
 	if got := h.fromOutside(&volume{mount: mount{kind: "fuse", minor: 52}}, 0); got != (verdict{}) {

@@ -98,7 +98,6 @@ var ownMutants = map[string]mutant{
 	"half-handle":     {plan: halfHandles, faults: []string{"leaked-twice"}, harm: `PL1001/fd00.* is left`},
 	"one-write":       {plan: oneWrite, faults: []string{"wrong-node"}, harm: `was repaired, and now|collector is stuck`},
 	"by-name":         {plan: unlinks, byName: true, faults: []string{"device-left"}, harm: `is running behind it`},
-	"evict-first":     {plan: evictFirst, faults: []string{"shared"}, harm: `is evicted, and IPAM has`},
 }
 
 func (m *mutant) journal(j *journal) func(repair.Entry) error {

@@ -23,7 +23,8 @@ var nodeMutants = map[string]mutant{
 		w.Sandboxes, w.Attachments, w.Results = nil, nil, nil
 		return err
 	}), faults: frozen, harm: freedInUse},
-	"names-unseen":      {nodes: func(n execute.Nodes) execute.Nodes { return properName{n} }, faults: []string{"stale-nodename"}, harm: freedInUse},
+	// What a node says of everything would do instead of its names.
+	"names-unseen":      {nodes: func(n execute.Nodes) execute.Nodes { return asking(rollEmpty)(properName{n}) }, faults: []string{"stale-nodename"}, harm: freedInUse},
 	"published-blindly": {nodes: func(n execute.Nodes) execute.Nodes { return ownName{n} }, faults: []string{"stale-nodename"}, harm: freedInUse},
 	"fewer-nodes":       {nodes: func(n execute.Nodes) execute.Nodes { return fewer{n} }, faults: []string{"stale-nodename", "frozen-add", "frozen-count"}, harm: freedInUse},
 	"own-stacks-unseen": {sees: noStacks, nodes: asking(kernelOnly), faults: []string{"shared", "force-deleted"}, harm: freedInUse},

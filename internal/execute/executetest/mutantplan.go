@@ -120,35 +120,6 @@ func oneWrite(_ *world, p *repair.Plan) {
 	}
 }
 
-// evictFirst ends the losers before IPAM names the winner: that it names somebody
-// else than he is is taken for good.
-func evictFirst(_ *world, p *repair.Plan) {
-	for i := range p.Steps {
-		for _, o := range ordinalsOf(&p.Steps[i]) {
-			for j := range p.Steps {
-				e, ok := p.Steps[j].Change.(*change.Evict)
-				for k := 0; ok && k < len(e.Keeps); k++ {
-					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, model.HoldPrefix) {
-						e.Keeps[k].Handle = o.From.Handle
-					}
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int {
-		_, first := a.Change.(*change.Evict)
-		_, second := b.Change.(*change.Evict)
-		switch {
-		case first == second:
-			return 0
-		case first:
-			return -1
-		default:
-			return 1
-		}
-	})
-}
-
 // unlinks has a device removed that the planner would leave alone.
 func unlinks(w *world, p *repair.Plan) {
 	for _, f := range p.Refused {

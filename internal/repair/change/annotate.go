@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -54,6 +55,9 @@ func (a *Annotate) Validate(u Use) error {
 
 // of reports that the annotations are those of the running pod, with all its addresses.
 func (a *Annotate) of(on model.Ref, l *RunningPod) bool {
+	if slices.ContainsFunc(a.IPs, func(p netip.Prefix) bool { return !p.IsSingleIP() }) {
+		return false
+	}
 	return covered(a.Blocks, a.addresses()) && on.Name == l.Namespace+"/"+l.Pod && a.UID == l.UID && a.Container == l.Container && l.hasOnly(a.addresses())
 }
 

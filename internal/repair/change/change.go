@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -82,6 +83,7 @@ type Edited struct {
 	Delete  bool              // delete Object instead of writing it
 	For     []string          // the findings that this write serves; not empty
 	Takes   []Taking          // addresses that it takes from whoever has them
+	Ends    []Ending          // sandboxes that must be gone, because it deletes what they have
 	Gives   []Giving          // addresses that it records for pods that no proof of its findings names
 	Dropped map[string]string // findings that can no longer be repaired, and why
 	Was     json.RawMessage   // the changed part before the write, for the journal
@@ -124,6 +126,14 @@ type Use struct {
 	Always bool
 	Undo   bool              // the plan was made from a journal: it restores former owners, which may be gone
 	Proofs map[string]*Proof // by key of the finding; one for each of For
+}
+
+// runs reports that a proof names the container as running with the address.
+func (u *Use) runs(container string, ip netip.Addr) bool {
+	return slices.ContainsFunc(u.For, func(f string) bool {
+		l := u.Proofs[f].Running
+		return l != nil && l.Container == container && slices.Contains(l.IPs, ip)
+	})
 }
 
 // each checks the proof of every finding. No proof may have exceptions: those are only for

@@ -85,7 +85,13 @@ func (e *Endpoint) of(on model.Ref, l *RunningPod) bool {
 	ips := addressesOf(is.Spec.IPNetworks)
 	return covered(e.Blocks, ips) && on.Name == model.EndpointName(is.Spec.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod}) && is.Metadata.Namespace == l.Namespace &&
 		is.Spec.Pod == l.Pod && is.Spec.ContainerID == l.Container && is.Spec.Interface == l.Device &&
-		len(ips) == len(is.Spec.IPNetworks) && l.hasOnly(ips)
+		len(ips) == len(is.Spec.IPNetworks) && l.hasOnly(ips) && !slices.ContainsFunc(is.Spec.IPNetworks, wide)
+}
+
+// wide reports that a network of an endpoint is more than one address: Felix would route all of it to the pod.
+func wide(network string) bool {
+	p, err := netip.ParsePrefix(network)
+	return err != nil || !p.IsSingleIP()
 }
 
 // NoUndo says that it can be undone.

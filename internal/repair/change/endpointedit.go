@@ -68,7 +68,13 @@ func (e *Endpoint) delete(sc Scene, is endpointIs) (Edited, error) {
 	if err := e.otherStays(sc, is); err != nil {
 		return Edited{}, err
 	}
-	return sc.deleted(sc.Live.Body, nil)
+	out, err := sc.deleted(sc.Live.Body, nil)
+	if !e.replaced() && e.Container != "" {
+		for _, f := range out.For {
+			out.Ends = append(out.Ends, Ending{For: f, Container: e.Container, Node: is.Spec.Node})
+		}
+	}
+	return out, err
 }
 
 // otherStays checks that the running pod still has its other endpoint: same sandbox and pod,

@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -48,6 +49,12 @@ func (e *Evict) Validate(u Use) error {
 	bad := func(k Keep) bool { return k.Handle == "" || !k.IP.IsValid() }
 	if e.UID == "" || len(e.Keeps) == 0 || e.Has.UID != e.UID || e.Has.Container == "" || slices.ContainsFunc(e.Keeps, bad) {
 		return errors.New("it evicts a pod without naming the pod that keeps the address")
+	}
+	for _, k := range e.Keeps {
+		to := model.ContainerOf(k.Handle) // none: of a virtual machine
+		if to == e.Has.Container || !slices.Contains(e.Has.IPs, k.IP) || to != "" && !u.runs(to, k.IP) {
+			return fmt.Errorf("it evicts a pod for %s, which the pod does not have, or the handle that keeps it is not of a pod that is verified to run with it", k.IP)
+		}
 	}
 	return u.each(unproven)
 }

@@ -46,7 +46,7 @@ func (n *OnNode) LeastRisk() Risk {
 // Validate returns an error unless the verb is known and has the proof that it needs.
 func (n *OnNode) Validate(u Use) error {
 	return u.each(func(p *Proof) error {
-		if !n.proven(u.On.OnNode(), p) {
+		if !n.proven(u.On, p) {
 			return fmt.Errorf("node change %q does not have the verification that it needs", n.Verb)
 		}
 		return nil
@@ -54,12 +54,13 @@ func (n *OnNode) Validate(u Use) error {
 }
 
 // proven reports whether the change has the proof that it needs. It is false for unknown verbs.
-func (n *OnNode) proven(node string, p *Proof) bool {
+func (n *OnNode) proven(on model.Ref, p *Proof) bool {
+	node := on.OnNode()
 	switch n.Verb {
 	case "unlink":
 		return p.NotInUse != nil && (p.NotInUse.All || slices.Contains(p.NotInUse.Nodes, node))
 	case "unroute", "unneighbour":
-		return p.Running != nil && p.Running.Node == node
+		return p.Running != nil && p.Running.Node == node && p.Running.hasAddressIn(on.Name)
 	case "sysctl":
 		return p.Running != nil && p.Running.Node == node && n.Args["value"] == "1"
 	case "abort":

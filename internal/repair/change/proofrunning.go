@@ -75,6 +75,17 @@ func (l *RunningPod) hasOnly(ips []netip.Addr) bool {
 	return len(ips) > 0 && !slices.ContainsFunc(ips, foreign) && !slices.ContainsFunc(l.IPs, missing)
 }
 
+// hasAddressIn reports whether an object of the node, NODE/ADDRESS or NODE/ADDRESS/INTERFACE, is of an
+// address of the pod.
+func (l *RunningPod) hasAddressIn(name string) bool {
+	parts := strings.Split(name, "/")
+	if len(parts) < 2 {
+		return false
+	}
+	ip, err := netip.ParseAddr(parts[1])
+	return err == nil && slices.Contains(l.IPs, ip)
+}
+
 // receives reports that an address that is recorded goes to this pod: to the handle of its
 // sandbox, under its name. An address that is released, or recorded for a tunnel of a node or
 // under our temporary handle, goes to no pod.

@@ -21,6 +21,13 @@ type Taking struct {
 // Container is the one that has the address; empty: not known.
 func (t *Taking) Container() string { return model.ContainerOf(t.From.Handle) }
 
+// An Ending is a sandbox whose endpoint a write deletes. The executor verifies that it is gone.
+type Ending struct {
+	For       string // key of the finding
+	Container string
+	Node      string // by its Calico name, as the endpoint says
+}
+
 // A Giving is an address that a write records for a pod that the proof of its finding does not
 // name. The executor verifies that the pod runs with it.
 type Giving struct {
