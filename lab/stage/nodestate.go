@@ -91,6 +91,31 @@ func (s *Stage) Kept(ctx context.Context, n *lab.Node, pod, id string) (bool, er
 	return slices.Contains(ids, id), err
 }
 
+// NoneEnded is an error while the runtime of a node has a sandbox that has ended, of whatever pod: the kubelet
+// removes it some minutes later, and what a scenario breaks meanwhile would break that too.
+func (s *Stage) NoneEnded(ctx context.Context, n *lab.Node) error {
+	all, err := n.Ctr(ctx, "containers", "ls", "-q", `labels."io.cri-containerd.kind"==sandbox`)
+	if err != nil {
+		return err
+	}
+	tasks, err := n.Ctr(ctx, "tasks", "ls")
+	if err != nil {
+		return err
+	}
+	runs := map[string]bool{}
+	for line := range strings.Lines(tasks) {
+		if f := strings.Fields(line); len(f) == 3 && f[2] == "RUNNING" {
+			runs[f[0]] = true
+		}
+	}
+	for _, id := range strings.Fields(all) {
+		if !runs[id] {
+			return fmt.Errorf("sandbox %s has ended and is still on %s", id, n.Name)
+		}
+	}
+	return nil
+}
+
 func (s *Stage) containers(ctx context.Context, n *lab.Node, pod, kind string) ([]string, error) {
 	out, err := n.Ctr(ctx, "containers", "ls", "-q",
 		fmt.Sprintf(`labels."io.kubernetes.pod.name"==%s,labels."io.kubernetes.pod.namespace"==%s,labels."io.cri-containerd.kind"==%s`, pod, s.Namespace, kind))

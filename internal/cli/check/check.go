@@ -130,7 +130,7 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if err != nil {
 		return err
 	}
-	if err := term.UnknownNames(sess, r.View, f.node, f.namespace, len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed)); err != nil {
+	if err := cluster.UnknownNames(r.View, sess.Bundle != "", f.node, f.namespace, len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed)); err != nil {
 		return err
 	}
 	if len(f.logs) > 0 {

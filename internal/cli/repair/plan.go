@@ -136,7 +136,7 @@ func (s planSelection) plan(sess *term.Session, r *audit.Report, planned func([]
 		s.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := s.choose(r)
-	if err := term.UnknownNames(sess, r.View, s.node, s.namespace, len(chosen)); err != nil {
+	if err := cluster.UnknownNames(r.View, sess.Bundle != "", s.node, s.namespace, len(chosen)); err != nil {
 		return nil, err
 	}
 	p := planned(chosen, cluster.PlanOptions{

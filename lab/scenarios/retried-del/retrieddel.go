@@ -28,6 +28,10 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err != nil {
 		return err
 	}
+	// Those of scenarios before this one would be DELs that fail too.
+	if err := lab.Eventually(ctx, 4*collected, func(ctx context.Context) error { return s.NoneEnded(ctx, node) }); err != nil {
+		return err
+	}
 	if _, err := s.Run(ctx, stage.PodSpec{Name: name, Node: node.Name}); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package term
+package cluster
 
 import (
 	"strings"
@@ -17,9 +17,9 @@ func TestUnknownNames(t *testing.T) {
 		return model.Seal(s)
 	}
 	all := read(model.Nodes, model.Hosts, model.Pods)
-	bundle, live := &Session{Bundle: "x.tar.gz"}, &Session{}
+	const bundle, live = true, false
 	for name, c := range map[string]struct {
-		sess            *Session
+		bundle          bool
 		v               *model.View
 		node, namespace string
 		found           int
@@ -35,7 +35,7 @@ func TestUnknownNames(t *testing.T) {
 		"one that left findings":    {bundle, all, "", "typo", 2, ""},
 		"pods were not read":        {bundle, read(model.Nodes), "", "typo", 0, ""},
 	} {
-		err := UnknownNames(c.sess, c.v, c.node, c.namespace, c.found)
+		err := UnknownNames(c.v, c.bundle, c.node, c.namespace, c.found)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

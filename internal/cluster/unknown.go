@@ -1,4 +1,4 @@
-package term
+package cluster
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 // UnknownNames refuses a node or namespace that nothing in the cluster has: a typo must not look healthy.
 // Found is how many findings are about them; what has findings is or was there.
-func UnknownNames(sess *Session, v *model.View, node, namespace string, found int) error {
+func UnknownNames(v *model.View, bundle bool, node, namespace string, found int) error {
 	if node != "" && v.State(model.Nodes, "").Seen() {
 		switch n := v.NodeByName(node); {
 		case n != nil && n.Name != node:
@@ -17,7 +17,7 @@ func UnknownNames(sess *Session, v *model.View, node, namespace string, found in
 			return fmt.Errorf("--node %s: no such node", node)
 		}
 	}
-	if namespace == "" || sess.Bundle == "" || !v.State(model.Pods, "").Seen() || found > 0 {
+	if namespace == "" || !bundle || !v.State(model.Pods, "").Seen() || found > 0 {
 		return nil // a cluster is asked whether it has the namespace
 	}
 	s := v.Snapshot()
