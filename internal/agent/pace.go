@@ -42,6 +42,8 @@ type pace struct {
 	alive        string    // node whose answer came last, preferably a quick one
 	last         time.Time // when any node answered last, or alive answered a health request
 	beats        bool      // a health request to alive is running
+	sent         uint64    // requests so far, also for health
+	latest       uint64    // the last sent one of those that were answered
 
 	round       round
 	flows       bool      // in the last round most answers were not late
@@ -140,7 +142,7 @@ func (p *pace) admit() {
 }
 
 // begin is called with a slot when the request is sent; the returned end when it is over.
-func (p *pace) begin() (end func(node string, err error)) {
+func (p *pace) begin() (mine uint64, end func(node string, err error)) {
 	since, gone, counted := clock(), false, false
 	leave := func() {
 		if !gone {
@@ -151,6 +153,7 @@ func (p *pace) begin() (end func(node string, err error)) {
 	var t *time.Timer
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	mine = p.next()
 	t = time.AfterFunc(late, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -168,14 +171,28 @@ func (p *pace) begin() (end func(node string, err error)) {
 		}
 		p.judge()
 	})
-	return func(node string, err error) {
+	return mine, func(node string, err error) {
 		t.Stop()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		leave()
+		if err == nil {
+			p.answered(mine)
+		}
 		p.note(node, err, clock().Sub(since))
 		p.judge()
 	}
+}
+
+// next numbers a request in the order of sending. The caller holds mu.
+func (p *pace) next() uint64 {
+	p.sent++
+	return p.sent
+}
+
+// answered notes that any node answered a request, also one for health. The caller holds mu.
+func (p *pace) answered(request uint64) {
+	p.last, p.latest = clock(), max(p.latest, request)
 }
 
 // note counts the result of a request. Errors do not count, because they say nothing about
@@ -183,7 +200,7 @@ func (p *pace) begin() (end func(node string, err error)) {
 func (p *pace) note(node string, err error, took time.Duration) {
 	wait, busy := retryAfter(err)
 	if err == nil {
-		p.heard, p.last = clock(), clock()
+		p.heard = clock()
 		if p.alive == "" || took <= quick {
 			p.alive = node
 		}

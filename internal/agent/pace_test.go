@@ -126,14 +126,15 @@ func every(nodes, n, from int) map[string]bool {
 // heard, and nobody waits for them longer than it takes to know.
 func TestSomeSilentSomeSlow(t *testing.T) {
 	t.Parallel()
-	for nodes, most := range map[int]time.Duration{400: 18 * time.Second, 5000: 20 * time.Second} {
+	for nodes, most := range map[int]time.Duration{400: 19 * time.Second, 5000: 20 * time.Second} {
 		w := &way{takes: 10 * time.Millisecond, silent: every(nodes, 100, 7), slow: every(nodes, 100, 57)}
 		swarm(t, nodes, w, func(silent map[string]string, took time.Duration) {
 			if len(silent) != nodes/100 || took > most {
 				t.Errorf("%d silent, %s", len(silent), took)
 			}
 			for n, why := range silent {
-				if !w.silent[n] || why != "no answer in 12s" || w.asked[n] != 2 {
+				// A second more if what showed that its turn had come was only sent a second after it.
+				if !w.silent[n] || why != "no answer in 12s" && why != "no answer in 13s" || w.asked[n] != 2 {
 					t.Errorf("%s: %s, asked %d times", n, why, w.asked[n])
 				}
 			}
@@ -159,6 +160,8 @@ func TestSlowWay(t *testing.T) {
 		"8 a second":      {8, 400, 128, time.Second, [2]time.Duration{}, 0},
 		"2 a second":      {4, 400, 128, 2 * time.Second, [2]time.Duration{}, 0},
 		"1 in 2 seconds":  {1, 100, 100, 2 * time.Second, [2]time.Duration{}, 0},
+		"30 in 45 s":      {1, 30, 33, 1500 * time.Millisecond, [2]time.Duration{}, 0},
+		"1 in 3 seconds":  {1, 100, 100, 3 * time.Second, [2]time.Duration{}, 0},
 		"6 s for each":    {1000, 400, 64, 6 * time.Second, [2]time.Duration{}, 0},
 		"stalls for 18 s": {64, 5000, 224, 20 * time.Millisecond, [2]time.Duration{100 * time.Millisecond, 18 * time.Second}, 0},
 		"stalls for 11 s": {64, 400, 224, 20 * time.Millisecond, [2]time.Duration{30 * time.Millisecond, 11 * time.Second}, 0},

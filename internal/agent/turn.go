@@ -48,7 +48,8 @@ func (f *Fleet) turn(ctx context.Context, node string, ask func(context.Context)
 	}
 }
 
-// once is one attempt with a time limit.
+// once is one attempt with a time limit. Time counts while the path is open; in the second
+// turn, which is the last word on a node, only after this request's turn must have come.
 func (f *Fleet) once(parent context.Context, node string, turn int, within time.Duration, ask func(context.Context) error) error {
 	p := &f.pace
 	if err := p.enter(parent, turn); err != nil {
@@ -56,14 +57,20 @@ func (f *Fleet) once(parent context.Context, node string, turn int, within time.
 	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	end, since := p.begin(), clock()
+	since := clock()
+	mine, end := p.begin()
 	go func() {
 		defer cancel()
 		left, shut := within, longer
-		for left > 0 && shut > 0 && observe.Wait(ctx, second) == nil {
-			if f.open(ctx) {
+		for left > 0 && shut > 0 {
+			f.ping(ctx, mine) // not at the end: a request of an attempt that is over is cancelled with it
+			if observe.Wait(ctx, second) != nil {
+				return
+			}
+			switch open, passed := p.way(mine); {
+			case open && (passed || turn == firstTurn):
 				left -= second
-			} else {
+			case !open:
 				shut -= second
 			}
 		}
@@ -78,25 +85,30 @@ func (f *Fleet) once(parent context.Context, node string, turn int, within time.
 
 const second = time.Second
 
-// open reports whether the path to the agents is open: an agent has answered just now. If
-// none has for a while, because the remaining ones do not answer, an agent that answered
-// before gets a health request. With few requests the path is assumed open.
-func (f *Fleet) open(ctx context.Context) bool {
+// way reports whether the path to the agents is open, which is that one has answered just
+// now, and whether one answered that was asked after this request: before that, what serves
+// them may not have come to it yet. With few requests both are assumed.
+func (p *pace) way(mine uint64) (open, passed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	few := p.peak < crowd
+	return few || p.alive != "" && clock().Sub(p.last) < late, few || p.latest > mine
+}
+
+// ping sends a health request to an agent that answered before, if none has answered since
+// the attempt looked last, or none that was asked after it: the remaining ones may not
+// answer. One that is lost is not yet a path that is shut.
+func (f *Fleet) ping(ctx context.Context, mine uint64) {
 	p := &f.pace
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.peak < crowd {
-		return true
-	}
-	since := clock().Sub(p.last)
-	if p.alive != "" && since >= second && !p.beats {
+	if p.peak >= crowd && p.alive != "" && !p.beats && (clock().Sub(p.last) >= second/2 || p.latest < mine) {
 		p.beats = true
-		go f.beat(ctx, p.alive)
+		go f.beat(ctx, p.alive, p.next())
 	}
-	return p.alive != "" && since < late
 }
 
-func (f *Fleet) beat(ctx context.Context, node string) {
+func (f *Fleet) beat(ctx context.Context, node string, mine uint64) {
 	ctx, cancel := context.WithTimeout(ctx, late)
 	defer cancel()
 	body, err := f.Open(ctx, node, PathHealth, nil)
@@ -108,7 +120,7 @@ func (f *Fleet) beat(ctx context.Context, node string) {
 	defer p.mu.Unlock()
 	p.beats = false
 	if err == nil {
-		p.last = clock()
+		p.answered(mine)
 	}
 }
 
