@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -36,52 +37,54 @@ func says(t *testing.T, node string) io.ReadCloser {
 // silent holds up nobody.
 func TestFleet(t *testing.T) {
 	t.Parallel()
-	f := &agent.Fleet{
-		Nodes: []string{"good", "liar", "refuses", "hangs"}, Now: func() time.Time { return now },
-		Open: func(ctx context.Context, node, _ string, _ url.Values) (io.ReadCloser, error) {
-			switch node {
-			case "good":
-				return says(t, "good"), nil
-			case "liar":
-				return says(t, "good"), nil
-			case "hangs":
-				<-ctx.Done()
-				return nil, ctx.Err()
-			default:
-				return nil, errors.New("refused")
+	synctest.Test(t, func(t *testing.T) {
+		f := &agent.Fleet{
+			Nodes: []string{"good", "liar", "refuses", "hangs"}, Now: func() time.Time { return now },
+			Open: func(ctx context.Context, node, _ string, _ url.Values) (io.ReadCloser, error) {
+				switch node {
+				case "good":
+					return says(t, "good"), nil
+				case "liar":
+					return says(t, "good"), nil
+				case "hangs":
+					<-ctx.Done()
+					return nil, ctx.Err()
+				default:
+					return nil, errors.New("refused")
+				}
+			},
+		}
+		var b model.Builder
+		began := time.Now() //nolint:forbidigo // how long it takes is what is tested
+		if _, err := f.Collect(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 8*time.Second {
+			t.Errorf("took %s", took)
+		}
+		s := b.Snapshot()
+		if len(s.NodeState) != 1 || len(s.Pods) != 0 || s.NodeState["good"].Links[0].Since != model.At(now)-60 {
+			t.Errorf("%+v, %v", s.NodeState["good"], s.Pods)
+		}
+		why := map[string]string{}
+		for _, c := range s.Coverage {
+			if c.Table == model.Links {
+				why[c.Node] = string(c.State) + " " + c.Reason
 			}
-		},
-	}
-	var b model.Builder
-	began := time.Now() //nolint:forbidigo // how long it takes is what is tested
-	if _, err := f.Collect(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("took %s", took)
-	}
-	s := b.Snapshot()
-	if len(s.NodeState) != 1 || len(s.Pods) != 0 || s.NodeState["good"].Links[0].Since != model.At(now)-60 {
-		t.Errorf("%+v, %v", s.NodeState["good"], s.Pods)
-	}
-	why := map[string]string{}
-	for _, c := range s.Coverage {
-		if c.Table == model.Links {
-			why[c.Node] = string(c.State) + " " + c.Reason
+			if c.Node == "" {
+				t.Errorf("an agent speaks of the whole cluster: %+v", c)
+			}
 		}
-		if c.Node == "" {
-			t.Errorf("an agent speaks of the whole cluster: %+v", c)
+		want := map[string]string{"good": "complete ", "liar": "absent the agent reported another node", "refuses": "absent refused", "hangs": "absent no answer in 5s"}
+		for n, w := range want {
+			if why[n] != w {
+				t.Errorf("%s: %q, want %q", n, why[n], w)
+			}
 		}
-	}
-	want := map[string]string{"good": "complete ", "liar": "absent the agent reported another node", "refuses": "absent refused", "hangs": "absent no answer in 5s"}
-	for n, w := range want {
-		if why[n] != w {
-			t.Errorf("%s: %q, want %q", n, why[n], w)
+		// What it says again takes the place of what it said before.
+		s.PutFacts(agent.Silent("gone", "good"))
+		if len(s.NodeState) != 0 {
+			t.Errorf("%v", s.NodeState)
 		}
-	}
-	// What it says again takes the place of what it said before.
-	s.PutFacts(agent.Silent("gone", "good"))
-	if len(s.NodeState) != 0 {
-		t.Errorf("%v", s.NodeState)
-	}
+	})
 }

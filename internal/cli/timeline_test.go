@@ -142,10 +142,10 @@ func TestTimelineFollow(t *testing.T) {
 		}
 	}
 	write(seed[:half])
-	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	time.AfterFunc(1500*time.Millisecond, func() { write(seed[half:]) })
-	var out bytes.Buffer
+	out := endsAt{word: "VERDICT", end: func() { time.AfterFunc(2500*time.Millisecond, stop) }} // and is it told once?
 	code := cli.Main(ctx, cli.Env{
 		Args: []string{"plumbline", "timeline", "pod", "lijiaob/etcd1-0", "--logs", path, "-f"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Columns: 80,
 		Getenv: func(string) string { return "" },
@@ -155,6 +155,22 @@ func TestTimelineFollow(t *testing.T) {
 	if code != 0 || add < 0 || late < add || strings.Count(text, "VERDICT   late DEL") != 1 || !strings.Contains(text, "kubelet.log:1") {
 		t.Errorf("exit %d\n%s", code, text)
 	}
+}
+
+// An endsAt ends something when a word was written to it.
+type endsAt struct {
+	bytes.Buffer
+	word string
+	end  func()
+}
+
+func (e *endsAt) Write(b []byte) (int, error) {
+	n, err := e.Buffer.Write(b)
+	if e.end != nil && strings.Contains(e.String(), e.word) {
+		e.end()
+		e.end = nil
+	}
+	return n, err
 }
 
 func TestTimelineUsage(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -66,22 +67,24 @@ func TestReadCNI(t *testing.T) {
 // A file that is being written is read again.
 func TestHalfWritten(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	write(t, root, "etc/cni/net.d/10-calico.conflist", list[:60])
-	write(t, root, "var/lib/cni/results/x", record[:30])
-	time.AfterFunc(writtenAfter/4, func() {
-		_ = os.WriteFile(filepath.Join(root, "etc/cni/net.d/10-calico.conflist"), []byte(guarded), 0o600)
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		write(t, root, "etc/cni/net.d/10-calico.conflist", list[:60])
+		write(t, root, "var/lib/cni/results/x", record[:30])
+		time.AfterFunc(writtenAfter/4, func() {
+			_ = os.WriteFile(filepath.Join(root, "etc/cni/net.d/10-calico.conflist"), []byte(guarded), 0o600)
+		})
+		h := New(Options{Root: root})
+		var f model.NodeState
+		err := h.readCNI(t.Context(), &f)
+		var blind observe.TableErrors
+		if !errors.As(err, &blind) || blind[model.CNIConfigs] != nil || !errors.Is(blind[model.CNIResults], observe.ErrPartial) {
+			t.Fatalf("got %v", err)
+		}
+		if len(f.CNIConfigs) != 1 || !f.CNIConfigs[0].Loaded || f.CNIConfigs[0].NodeName != "node-1" || f.CNIConfigs[0].IPAM != "calico-ipam" {
+			t.Errorf("got %+v", f.CNIConfigs)
+		}
 	})
-	h := New(Options{Root: root})
-	var f model.NodeState
-	err := h.readCNI(t.Context(), &f)
-	var blind observe.TableErrors
-	if !errors.As(err, &blind) || blind[model.CNIConfigs] != nil || !errors.Is(blind[model.CNIResults], observe.ErrPartial) {
-		t.Fatalf("got %v", err)
-	}
-	if len(f.CNIConfigs) != 1 || !f.CNIConfigs[0].Loaded || f.CNIConfigs[0].NodeName != "node-1" || f.CNIConfigs[0].IPAM != "calico-ipam" {
-		t.Errorf("got %+v", f.CNIConfigs)
-	}
 }
 
 func TestNoCNI(t *testing.T) {

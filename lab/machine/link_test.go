@@ -133,6 +133,6 @@ func TestLinkDied(t *testing.T) {
 			t.Fatalf("request %d: %v", try, err)
 		}
 		_ = conn.Close()
-		time.Sleep(50 * time.Millisecond) // the transport notices
+		time.Sleep(time.Second) // the transport notices
 	}
 }

@@ -147,7 +147,11 @@ func TestAdoptRace(t *testing.T) {
 		pod := fmt.Sprintf("web%d", i)
 		all.Go(func() { _, _ = b.Adopt(attachment("old-"+pod, pod)) })
 		all.Go(func() {
-			if _, err := b.Begin(attachment("new-"+pod, pod)); err != nil {
+			err := patient(func() error {
+				_, err := b.Begin(attachment("new-"+pod, pod))
+				return err
+			})
+			if err != nil {
 				t.Error(err)
 			}
 		})

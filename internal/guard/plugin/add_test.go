@@ -95,7 +95,7 @@ func TestSlowAddIsCleanedTwice(t *testing.T) {
 	t.Parallel()
 	s := newStand(t).mode(guard.Enforce)
 	s.acts = map[string]act{"ADD": {Sleep: 60_000}}
-	s.call("ADD", "c1", "TEST_PATIENCE=2s")
+	s.call("ADD", "c1", "TEST_PATIENCE=8s")
 	now, err := sinceBoot()
 	must(t, err)
 	q := s.queued()

@@ -147,7 +147,7 @@ func TestDelWhileItsAddRuns(t *testing.T) {
 			eventually(t, "it runs", func() bool { return len(s.heard()) == 1 })
 			got := s.call("DEL", "c1")
 			_ = add.Wait()
-			if got.code != 0 || got.took > 9*time.Second || add.ProcessState.ExitCode() != c.add {
+			if got.code != 0 || got.took > 50*time.Second || add.ProcessState.ExitCode() != c.add {
 				t.Errorf("%+v; the ADD: %s", got, add.ProcessState)
 			}
 			h := s.heard()[0]

@@ -28,11 +28,12 @@ func TestRootDuplicate(t *testing.T) {
 		{"observe", guard.Observe, nil, false, 15},
 		{"enforce", guard.Enforce, nil, true, 15},
 		{"a DEL of it runs", guard.Enforce, func(s *stand) {
-			s.acts["DEL"] = act{Sleep: 3000}
+			file, now := s.until()
+			s.acts["DEL"] = act{Until: file}
 			del := s.command("DEL", "c1", "CNI_NETNS="+first, "CNI_ARGS=K8S_POD_NAMESPACE=ns;K8S_POD_NAME=first")
 			must(t, del.Start())
 			eventually(t, "it runs", func() bool { return strings.Contains(s.verbs(), "DEL") })
-			t.Cleanup(func() { _ = del.Wait() })
+			t.Cleanup(func() { now(); _ = del.Wait() })
 		}, false, 1},
 		{"the address is gone", guard.Enforce, func(*stand) { ip(t, "-n", "c1", "address", "del", "10.0.0.1/32", "dev", "eth0") }, false, 1},
 		{"no process is in it", guard.Enforce, func(*stand) {

@@ -53,7 +53,7 @@ func TestHanging(t *testing.T) {
 }
 
 // ask makes a call of which it is decided how it goes.
-func (s *hang) ask(verb string, b *hung, more ...string) said {
+func (s *hang) ask(verb string, b *hung, patience time.Duration, more ...string) said {
 	how, a := "well", act{}
 	if verb == "ADD" {
 		a.Out = okResult
@@ -70,14 +70,14 @@ func (s *hang) ask(verb string, b *hung, more ...string) said {
 		more = append(more, "TEST_BREAK="+[]string{"begin", "intended", "answered", "decided", "withheld", "log"}[s.r.IntN(6)]+":kill")
 	}
 	s.acts = map[string]act{verb: a}
-	got := s.call(verb, b.id, append(more, "TEST_PATIENCE="+hangPatience.String(), "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=ns;K8S_POD_NAME="+b.pod)...)
+	got := s.call(verb, b.id, append(more, "TEST_PATIENCE="+patience.String(), "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=ns;K8S_POD_NAME="+b.pod)...)
 	s.log = append(s.log, fmt.Sprintf("%s %s (%s) %s: %d, held %v", verb, b.id, b.pod, how, got.code, s.has.held()))
 	if got.code == 0 && (how == "fails" || strings.HasPrefix(how, "hangs")) {
 		if events, _ := s.events(); events[len(events)-1].Called {
 			s.t.Errorf("%s of %s, which %s, succeeded", verb, b.id, how)
 		}
 	}
-	if got.took > hangPatience+cleaning+5*time.Second {
+	if got.took > 50*time.Second {
 		s.t.Errorf("%s of %s took %s", verb, b.id, got.took)
 	}
 	return got
@@ -91,7 +91,7 @@ func (s *hang) step() {
 		}
 		b := &hung{id: id, pod: fmt.Sprint("web-", s.r.IntN(2))}
 		s.all = append(s.all, b)
-		b.added = s.ask("ADD", b).code == 0
+		b.added = s.ask("ADD", b, hangPatience).code == 0
 		return
 	}
 	if s.r.IntN(6) == 0 {
@@ -100,12 +100,12 @@ func (s *hang) step() {
 		s.log = append(s.log, "replay: "+got.out)
 		return
 	}
-	s.del(s.all[s.r.IntN(len(s.all))])
+	s.del(s.all[s.r.IntN(len(s.all))], hangPatience)
 }
 
-func (s *hang) del(b *hung) {
+func (s *hang) del(b *hung, patience time.Duration) {
 	b.asked = true
-	b.closed = s.ask("DEL", b).code == 0
+	b.closed = s.ask("DEL", b, patience).code == 0
 }
 
 // holds sees that whoever has a name, and was added and not deleted, has what it was given.
@@ -136,7 +136,7 @@ func (s *hang) unknown(b *hung) bool {
 func (s *hang) end() {
 	for _, b := range s.all {
 		for try := 0; !b.closed && try < 20; try++ {
-			s.del(b)
+			s.del(b, time.Duration(try+1)*hangPatience) // longer each time, for a machine that is busy
 			s.holds()
 		}
 	}

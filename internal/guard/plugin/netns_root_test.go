@@ -105,11 +105,13 @@ func TestRootLossIsTold(t *testing.T) {
 	}
 	s.call("ADD", "old", "CNI_NETNS=")
 	s.call("ADD", "new", "CNI_NETNS="+fresh)
-	s.acts["DEL"] = act{Sleep: 1000}
+	file, now := s.until()
+	s.acts["DEL"] = act{Until: file}
 	del := s.command("DEL", "old", "CNI_NETNS=")
 	must(t, del.Start())
 	eventually(t, "it runs", func() bool { return strings.Count(s.verbs(), "DEL") == 2 })
 	ip(t, "link", "del", "cali2")
+	now()
 	must(t, del.Wait())
 	events, _ = s.events()
 	if e := events[5]; !e.Late || len(e.Lost) != 1 || !strings.Contains(e.Lost[0], "eth0") {

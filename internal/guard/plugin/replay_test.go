@@ -225,7 +225,7 @@ func TestReplayIsBounded(t *testing.T) {
 		must(t, s.db().Queue(guard.QueuedDel{Call: guard.Call{Network: "net", Container: fmt.Sprint("c", i), IfName: "eth0"}, Why: "test"}))
 	}
 	s.acts["DEL"] = act{Sleep: 60_000}
-	if got, r := s.replay("0s", "TEST_PATIENCE=1s"); got.code != 0 || r.Waiting != 1 || r.Left != 2 || len(s.heard()) != 1 {
+	if got, r := s.replay("0s", "TEST_PATIENCE=8s"); got.code != 0 || r.Waiting != 1 || r.Left != 2 || len(s.heard()) != 1 {
 		t.Errorf("%+v", got)
 	}
 	s.acts["DEL"] = act{}

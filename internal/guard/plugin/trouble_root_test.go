@@ -35,8 +35,8 @@ func (c trouble) answers(t *testing.T, s *stand) {
 		verb, id string
 		want     int
 	}{{"DEL", "c1", c.late}, {"DEL", "c2", c.del}, {"ADD", "c3", c.add}} {
-		got := s.call(call.verb, call.id, append([]string{"TEST_PATIENCE=3s"}, c.env...)...)
-		if got.code != call.want || got.took > 3*time.Second+cleaning+5*time.Second {
+		got := s.call(call.verb, call.id, append([]string{"TEST_PATIENCE=8s"}, c.env...)...)
+		if got.code != call.want || got.took > 50*time.Second {
 			t.Errorf("%s %s: %+v, want %d", call.verb, call.id, got, call.want)
 		}
 		if call.want != 0 && (!strings.Contains(got.out, `"code":11`) || !strings.Contains(got.out, "plumbline-cni")) {
@@ -146,7 +146,7 @@ func TestHalfAConfiguration(t *testing.T) {
 			cmd := s.command(verb, "c1")
 			cmd.Stdin = strings.NewReader(string(whole[:n]))
 			got := s.run(cmd)
-			if got.code != 1 || !strings.Contains(got.out, `"code":7`) || got.took > 5*time.Second {
+			if got.code != 1 || !strings.Contains(got.out, `"code":7`) || got.took > time.Minute {
 				t.Errorf("%d bytes, %s: %+v", n, verb, got)
 			}
 		}
