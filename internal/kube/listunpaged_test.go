@@ -136,7 +136,7 @@ func TestPagesOfWhatIsCutOff(t *testing.T) {
 	for _, endless := range []bool{false, true} {
 		slow.Store(endless)
 		c := clientOf(t, srv.URL)
-		c.Timeout = time.Second
+		c.Timeout = 5 * time.Second
 		if got, state := read(c); got != "[a b]" || state != model.Complete {
 			t.Errorf("%s, %v", got, state)
 		}

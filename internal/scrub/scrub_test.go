@@ -159,7 +159,7 @@ func TestLongLines(t *testing.T) {
 		for _, end := range []string{" ", "\n"} {
 			begin := time.Now() //nolint:forbidigo // how long it takes is what is tested
 			Bytes(nil, []byte(strings.Repeat(piece, 256<<10/len(piece))+end))
-			if took := time.Since(begin); took > 10*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("256 KiB of %q took %v", piece, took)
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,22 @@ import (
 // one that answers loses none.
 func TestAskCountsLostRequests(t *testing.T) {
 	t.Parallel()
+	for try := 1; ; try++ {
+		if wrong, stalled := lostRequests(t); wrong == "" || !stalled || try == 5 { // a machine that stands still measures nothing
+			if wrong != "" {
+				t.Error(wrong)
+			}
+			break
+		}
+	}
+	var a asking
+	if err := a.start(nil, ""); err == nil {
+		t.Error("a measurement without targets was accepted")
+	}
+}
+
+func lostRequests(t *testing.T) (wrong string, stalled bool) {
+	t.Helper()
 	var silent atomic.Bool
 	gone := make(chan struct{})
 	serve := func(name string, may func() bool) *httptest.Server {
@@ -40,15 +57,13 @@ func TestAskCountsLostRequests(t *testing.T) {
 	close(gone)
 	g, b := a.targets[0], a.targets[1]
 	if g.Lost != 0 || g.Broken != 0 || g.Host != "good" || g.Asked < 20 {
-		t.Errorf("good: %+v", g)
+		wrong = fmt.Sprintf("good: %+v", g)
 	}
 	if b.Lost < 5 || b.Broken == 0 || b.First == "" || b.Host != "bad" {
-		t.Errorf("bad: %+v", b)
+		wrong += fmt.Sprintf(" bad: %+v", b)
 	}
 	a.end() // a second call does nothing
-	if err := a.start(nil, ""); err == nil {
-		t.Error("a measurement without targets was accepted")
-	}
+	return wrong, g.Stalled+b.Stalled > 0
 }
 
 // TestAskChecksWhichPodAnswers: an answer of another pod does not count.
