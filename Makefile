@@ -29,10 +29,10 @@ CASES := ./internal/audit ./internal/calico ./internal/execute/executetest ./int
 test: test-race test-cases test-release ## Run the tests that need no root, with the race detector, and those of many cases without it
 
 test-race:
-	$(call tests,race) -race -short -skip '^TestRoot' ./...
+	$(call tests,race) -race -short -timeout=40m -skip '^TestRoot' ./...
 
 test-cases:
-	$(call tests,cases) -skip '^TestRoot' $(CASES)
+	$(call tests,cases) -timeout=40m -skip '^TestRoot' $(CASES)
 
 # A trial release of bin/: archives, images in a registry, chart, sums, signatures; and the site, with its links followed.
 test-release: build
@@ -46,7 +46,7 @@ test-versions: ## Hold the chart against the API of Kubernetes 1.24 to 1.36, whi
 	cd tools/release && $(GO) test -tags=e2e -count=1 -timeout=15m -run=TestVersions .
 
 test-root: ## Run the tests that need root; they mostly wait
-	$(call tests,root) -race -p=4 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(call tests,root) -race -timeout=40m -p=4 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...

@@ -30,7 +30,7 @@ func newClient() (*http.Client, error) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
 	return &http.Client{
-		Timeout:   10 * time.Second,
+		Timeout:   time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 16},
 	}, nil
 }

@@ -117,7 +117,7 @@ func (l *Lab) CalicoctlApply(ctx context.Context, manifest string) error {
 // Etcdctl runs etcdctl on Calico's etcd as user.
 func (l *Lab) Etcdctl(ctx context.Context, user string, args ...string) (string, error) {
 	ca, crt, key := l.EtcdCerts(user)
-	base := []string{"--endpoints=" + l.EtcdEndpoint(), "--cacert=" + ca, "--cert=" + crt, "--key=" + key}
+	base := []string{"--command-timeout=60s", "--dial-timeout=20s", "--endpoints=" + l.EtcdEndpoint(), "--cacert=" + ca, "--cert=" + crt, "--key=" + key}
 	return l.run(ctx, "", l.Bin("etcd", "etcdctl"), append(base, args...)...)
 }
 

@@ -42,7 +42,7 @@ func alone(t *testing.T) bool {
 	}
 	runtime.LockOSThread() // the copy dies with the thread that started it
 	defer runtime.UnlockOSThread()
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.timeout=2m")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.timeout=10m")
 	cmd.Env = append(os.Environ(), aloneEnv+"="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL}
 	out, err := cmd.CombinedOutput()

@@ -28,7 +28,7 @@ func TestRootNamespacesAreNotHeld(t *testing.T) {
 	watch(t, kernel.Options{}, func(uint64, ...model.Table) {})
 	look(t)
 	unpin(t, p.door)
-	for range 100 {
+	for range 1200 {
 		if _, err := netlink.LinkByName("cali1"); err != nil {
 			if f := look(t); len(f.Attachments) != 0 {
 				t.Errorf("still there: %+v", f.Attachments)
@@ -86,7 +86,7 @@ func TestRootZombieLeader(t *testing.T) {
 		if _, err := os.Stat(door); err != nil {
 			break
 		}
-		if i == 100 {
+		if i == 1500 {
 			t.Fatal("the leader does not end")
 		}
 		time.Sleep(20 * time.Millisecond)

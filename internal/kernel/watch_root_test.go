@@ -72,7 +72,7 @@ func TestRootWatchHearsHostAndPods(t *testing.T) {
 
 	expect := func(what string, inode uint64, table model.Table) {
 		t.Helper()
-		limit := time.After(3 * time.Second)
+		limit := time.After(30 * time.Second)
 		for {
 			select {
 			case c := <-changes:
@@ -87,7 +87,8 @@ func TestRootWatchHearsHostAndPods(t *testing.T) {
 			}
 		}
 	}
-	// Devices that were just made still settle.
+	// Devices that were just made still settle, their IPv6 addresses for up to two seconds.
+	time.Sleep(3 * time.Second)
 	quiet(changes)
 	steps := []struct {
 		what  string
@@ -175,7 +176,7 @@ func TestRootWatchSaysWhatItMissed(t *testing.T) {
 				must(t, netlink.RouteDel(&netlink.Route{Dst: cidr(t, "10.0.0.1/32"), LinkIndex: p.index, Scope: netlink.SCOPE_LINK}))
 				select {
 				case <-changes:
-				case <-time.After(3 * time.Second):
+				case <-time.After(30 * time.Second):
 					t.Error("deaf after an overrun")
 				}
 				return

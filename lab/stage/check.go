@@ -128,7 +128,7 @@ func NewChecker(bin, state string, settle time.Duration) Checker {
 		var r Report
 		var last error // a check that is cut off at the end proves nothing
 		// The last write of an incident may just have happened: two checks at most.
-		err := lab.Eventually(ctx, s.Scale(30*time.Second), func(ctx context.Context) (err error) {
+		err := lab.Eventually(ctx, s.Scale(90*time.Second), func(ctx context.Context) (err error) {
 			seen, err := CheckWith(ctx, s.Lab, bin, state, "--wait", "--settle="+settle.String())
 			if err != nil && last != nil {
 				return last

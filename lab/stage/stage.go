@@ -97,7 +97,7 @@ func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Kubectl(ctx, "delete", "namespace", s.Namespace, "--timeout=90s")
+	_, err = s.Kubectl(ctx, "delete", "namespace", s.Namespace, "--timeout=5m")
 	return err
 }
 
@@ -107,7 +107,7 @@ func (s *Stage) createNamespace(ctx context.Context) error {
 		return err
 	}
 	// Pods are refused until the controllers have created the namespace's service account.
-	return lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
+	return lab.Eventually(ctx, 90*time.Second, func(ctx context.Context) error {
 		var account struct{}
 		return s.Get(ctx, "/api/v1/namespaces/"+s.Namespace+"/serviceaccounts/default", &account)
 	})

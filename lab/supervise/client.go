@@ -69,7 +69,7 @@ func (c Client) Kill(ctx context.Context, name string) error {
 	if err := c.Signal(ctx, name, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if c.gone(ctx, name, 10*time.Second) {
+	if c.gone(ctx, name, time.Minute) {
 		return nil
 	}
 	return fmt.Errorf("kill %s: still running after SIGKILL", name)

@@ -9,7 +9,7 @@ import (
 )
 
 // stopWithin is how long a process may take until its last thread has stopped.
-const stopWithin = 2 * time.Second
+const stopWithin = 8 * time.Second
 
 // stopped waits until every thread of a process has stopped: on a busy machine that
 // takes a moment, and until then the process still answers.

@@ -49,7 +49,7 @@ func hung(t *testing.T, s *stage.Stage, a *asker) {
 		return namesAll(f, pod.Metadata.UID)
 	})
 	t.Logf("after %s mount, server, process, thread and pod are named; the slowest answer took %s", time.Since(began).Round(time.Second), slowest.Round(time.Millisecond))
-	if err != nil || slowest > time.Second {
+	if err != nil || slowest > 10*time.Second {
 		t.Errorf("%s, %v", slowest, err)
 	}
 	out, err := n.Exec(ctx, "sh", "-c", "cat /proc/[0-9]*/comm | grep -c plumbline-probe; true")
@@ -59,13 +59,17 @@ func hung(t *testing.T, s *stage.Stage, a *asker) {
 	if err := stage.Hang(n, ""); err != nil {
 		t.Fatal(err)
 	}
-	err = lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
+	err = lab.Eventually(ctx, 90*time.Second, func(ctx context.Context) error {
 		out, err := n.Exec(ctx, "sh", "-c", "cat /proc/[0-9]*/comm | grep -c plumbline-probe; true")
 		if err != nil {
 			return err
 		}
 		snap := a.tables(ctx, url.Values{"table": {"mounts"}})
-		for _, m := range snap.NodeState["node1"].Mounts {
+		f := snap.NodeState["node1"]
+		if f == nil {
+			return fmt.Errorf("no answer: %v", snap.Coverage[0])
+		}
+		for _, m := range f.Mounts {
 			if m.Silent {
 				return fmt.Errorf("%s is still silent", m.Source)
 			}

@@ -24,7 +24,7 @@ func lockWaits(t *testing.T, s *stage.Stage) {
 	t.Cleanup(h.Close)
 	becomes := func(waiting bool) {
 		t.Helper()
-		if err := lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
+		if err := lab.Eventually(ctx, 90*time.Second, func(context.Context) error {
 			l, err := h.IPAMLock()
 			if err != nil || (l.Waiting > 0) != waiting {
 				return fmt.Errorf("%+v, want waiting %t: %w", l, waiting, err)
@@ -36,7 +36,7 @@ func lockWaits(t *testing.T, s *stage.Stage) {
 		}
 	}
 	becomes(false)
-	if _, err := n.Exec(ctx, "sh", "-c", "flock /var/run/calico/ipam.lock sleep 12 >/dev/null 2>&1 &"); err != nil {
+	if _, err := n.Exec(ctx, "sh", "-c", "flock /var/run/calico/ipam.lock sh -c 'while [ ! -e /tmp/lock-is-free ]; do sleep 0.2; done' >/dev/null 2>&1 &"); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -45,6 +45,9 @@ func lockWaits(t *testing.T, s *stage.Stage) {
 		done <- err
 	}()
 	becomes(true)
+	if _, err := n.Exec(ctx, "touch", "/tmp/lock-is-free"); err != nil {
+		t.Fatal(err)
+	}
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func TestRootWhoDidIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); s.Run(ctx) }()
-	for end := now().Add(10 * time.Second); len(s.store.snapshot(now(), model.Routes).NodeState["n1"].Routes) < 4*tries; time.Sleep(10 * time.Millisecond) {
+	for end := now().Add(time.Minute); len(s.store.snapshot(now(), model.Routes).NodeState["n1"].Routes) < 4*tries; time.Sleep(10 * time.Millisecond) {
 		if now().After(end) {
 			t.Fatal("routes are not read")
 		}
@@ -152,6 +152,8 @@ func TestRootWhoDidIt(t *testing.T) {
 	for _, act := range acts {
 		act()
 		time.Sleep(time.Duration(rand.N(15)) * time.Millisecond) // some together, some apart
+	}
+	for end := now().Add(30 * time.Second); now().Before(end) && len(s.store.snapshot(now(), model.Routes).NodeState["n1"].Routes) > 0; time.Sleep(10 * time.Millisecond) {
 	}
 	time.Sleep(time.Second)
 	cancel()

@@ -34,7 +34,7 @@ func plugins(t *testing.T) string {
 	} {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir = where
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOWORK=off")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v: %s", strings.Join(args, " "), err, out)
 		}

@@ -45,7 +45,7 @@ func (e *edge) lease(t *testing.T, c *kube.Client, ns string) {
 	e.force(t, at, "carl", time.Now())
 	select {
 	case <-l.lost:
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it is not lost")
 	}
 	if err := l.Release(t.Context()); err != nil {
@@ -54,9 +54,9 @@ func (e *edge) lease(t *testing.T, c *kube.Client, ns string) {
 	if now := e.leaseNow(t, at); now.Spec.HolderIdentity != "carl" {
 		t.Errorf("a lease that was lost is taken from %+v", now.Spec)
 	}
-	e.force(t, at, "carl", time.Now().Add(-25*time.Second))
+	e.force(t, at, "carl", time.Now().Add(-15*time.Second))
 	if _, err := first.Acquire(t.Context(), "anna@laptop"); !errors.Is(err, errHeld) {
-		t.Errorf("25 seconds without renewal: %v", err)
+		t.Errorf("15 seconds without renewal: %v", err)
 	}
 	e.force(t, at, "carl", time.Now().Add(-35*time.Second))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,7 +122,7 @@ func (e *edge) killSwitch(t *testing.T) {
 	for s.Ask(t.Context()) == nil {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if took := time.Since(thrown); took > 3*time.Second {
+	if took := time.Since(thrown); took > 30*time.Second {
 		t.Errorf("seen after %s", took)
 	}
 	e.do("DELETE", at+"/plumbline-stop", "")

@@ -30,7 +30,7 @@ const name = "pl1002-namespace-watched"
 
 func fault(t *testing.T, b *bench) {
 	ctx := t.Context()
-	b.eventually("a leader", 30*time.Second, func(ctx context.Context) error {
+	b.eventually("a leader", 90*time.Second, func(ctx context.Context) error {
 		who, err := b.leader(ctx)
 		return expect(err, who != "", "a leader")
 	})
@@ -42,7 +42,7 @@ func fault(t *testing.T, b *bench) {
 		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
 			return err
 		}
-		was := b.becomes("Confirmed", settle+35*time.Second)
+		was := b.becomes("Confirmed", settle+2*time.Minute)
 		if len(was.Status.Samples) != 1 || was.Status.Samples[0].Subject != pod.Status.PodIP || was.Status.Severity != "error" {
 			t.Errorf("the finding is %+v", was)
 		}
@@ -58,7 +58,7 @@ func fault(t *testing.T, b *bench) {
 	if err := stage.Play(ctx, b.Lab, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 		t.Fatal(err)
 	}
-	b.becomes("Resolved", 90*time.Second)
+	b.becomes("Resolved", 3*time.Minute)
 	if b.Datastore == lab.Etcd {
 		b.rights()
 		b.told("Confirmed", "Suppressed", "Confirmed", "Resolved")
@@ -74,7 +74,7 @@ func fault(t *testing.T, b *bench) {
 
 func (b *bench) told(want ...string) {
 	b.t.Helper()
-	b.eventually("events "+strings.Join(want, ", "), 20*time.Second, func(ctx context.Context) error {
+	b.eventually("events "+strings.Join(want, ", "), 2*time.Minute, func(ctx context.Context) error {
 		got, err := b.events(ctx, name)
 		return expect(err, slices.Equal(strings.Fields(got), want), "events %q, got %q", want, got)
 	})
@@ -90,14 +90,17 @@ func (b *bench) succession(ctx context.Context, was finding) {
 	if err := b.replicas[old].Process.Kill(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.eventually("the next leader", 30*time.Second, func(ctx context.Context) error {
+	b.eventually("the next leader", time.Minute, func(ctx context.Context) error {
 		who, err := b.leader(ctx)
 		return expect(err, who != old, "another leader than %s", old)
 	})
 	for range 10 { // it reads, judges, and writes if it must
 		time.Sleep(time.Second)
 		all, err := b.findings(ctx)
-		if is := all[name]; err != nil || is.Metadata.UID != was.Metadata.UID || is.Status.State != "Confirmed" || is.Status.FirstSeen != was.Status.FirstSeen || is.Status.Count != was.Status.Count {
+		if err != nil {
+			continue
+		}
+		if is := all[name]; is.Metadata.UID != was.Metadata.UID || is.Status.State != "Confirmed" || is.Status.FirstSeen != was.Status.FirstSeen || is.Status.Count != was.Status.Count {
 			b.t.Fatalf("%v: the finding is %+v, and was %+v", err, all[name], was)
 		}
 	}
@@ -118,7 +121,7 @@ func (b *bench) accept(ctx context.Context, subject string) error {
 		return err
 	}
 	b.becomes("Suppressed", 2*time.Minute)
-	b.eventually("answers", 30*time.Second, func(ctx context.Context) error {
+	b.eventually("answers", 2*time.Minute, func(ctx context.Context) error {
 		out, err := b.Kubectl(ctx, "get", "suppressions", "-o", "jsonpath={range .items[*]}{.metadata.name}={.status.state} {end}")
 		return expect(err, strings.TrimSpace(out) == "forever=Refused known=Active", "what is accepted, got %s", out)
 	})
@@ -142,19 +145,23 @@ func (b *bench) onlyItsOwn() {
 		b.t.Fatal(err)
 	}
 	wrote, proxied := map[string]int{}, 0
+	var last, lastProxied time.Time
 	for line := range bytes.Lines(log) {
 		var r struct {
-			Verb      string
-			User      struct{ Username string }
-			ObjectRef struct{ Resource, Subresource, Namespace, Name string }
+			Verb           string
+			User           struct{ Username string }
+			StageTimestamp time.Time
+			ObjectRef      struct{ Resource, Subresource, Namespace, Name string }
 		}
 		if json.Unmarshal(line, &r) != nil || r.User.Username != "system:serviceaccount:"+lab.AgentNamespace+":plumbline-controller" {
 			continue
 		}
-		o := r.ObjectRef
+		o, at := r.ObjectRef, r.StageTimestamp
+		last = at
 		switch what := strings.TrimSuffix(o.Resource+"/"+o.Subresource, "/"); {
 		case what == "pods/proxy":
 			proxied++
+			lastProxied = at
 		case r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
 		case what == "findings" || what == "findings/status" || what == "suppressions/status" || what == "repairpolicies/status" || what == "events" && r.Verb == "create":
 			wrote[r.Verb+" "+what]++
@@ -165,7 +172,8 @@ func (b *bench) onlyItsOwn() {
 		}
 	}
 	b.t.Logf("the controller wrote %v, and asked agents %d times through the API server", wrote, proxied)
-	if proxied > 0 || wrote["create serviceaccounts/token"] == 0 {
+	// At first an agent may not be ready to be watched; it is tried again each half minute.
+	if proxied > 0 && last.Sub(lastProxied) < 45*time.Second || wrote["create serviceaccounts/token"] == 0 {
 		b.t.Errorf("agents are not watched directly")
 	}
 	if wrote["create findings"] == 0 || wrote["update findings/status"] == 0 || wrote["create events"] == 0 {

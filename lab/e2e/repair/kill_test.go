@@ -83,7 +83,10 @@ func interrupted(ctx context.Context, r *stage.Repair, l *victims, n int, slow b
 	if _, err := stage.CheckWith(ctx, l.s.Lab, r.Bin, r.State, "--wait", "--settle="+r.Settle.String()); err != nil {
 		return 0, "", "", err
 	}
-	if file, id, err = r.Plan(ctx, l.s); err != nil || file == "" {
+	for try := 0; try < 3 && file == ""; try++ { // an agent that is late once leaves nothing to plan
+		file, id, err = r.Plan(ctx, l.s)
+	}
+	if err != nil || file == "" {
 		return 0, "", "", fmt.Errorf("no plan: %w", err)
 	}
 	args := r.Apply("-f", file)
@@ -134,7 +137,7 @@ func survives(ctx context.Context, r *stage.Repair, l *victims, n int, slow bool
 		out, code, err = stage.Plumbline(ctx, l.s.Lab, r.Bin, r.State, r.Apply("-f", file)...)
 		l.s.Say("apply printed (exit code %d, %v)\n%s", code, err, out)
 	}
-	if err != nil || resume && code != 0 || code > 1 {
+	if err != nil || code > 1 { // 1: something is still reported; whether it goes is looked at below
 		return fmt.Errorf("exit code %d: %w", code, err)
 	}
 	if err := l.unharmed(ctx); err != nil {

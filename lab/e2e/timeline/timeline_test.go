@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/e2e/product"
@@ -79,17 +81,14 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario) {
 
 // A summary has the fields of timeline -o json that are used here.
 type summary struct {
-	Verdicts []struct {
-		Pod, Cause, Culprit, Victim string
-		Lines                       []string
-	}
-	Stories []struct {
-		Verdicts []struct {
-			Pod, Cause string
-			Lines      []string
-		}
-	}
-	NotRead []string
+	Verdicts []verdict
+	Stories  []struct{ Verdicts []verdict }
+	NotRead  []string
+}
+
+type verdict struct {
+	Pod, Cause, Culprit, Victim string
+	Lines                       []string
 }
 
 func timeline(t *testing.T, l *lab.Lab, args ...string) summary {
@@ -129,19 +128,21 @@ func verdicts(t *testing.T, l *lab.Lab, args ...string) []string {
 // byAgents reads the logs through the agents: no file is local.
 func byAgents(t *testing.T, l *lab.Lab) {
 	t.Helper()
-	s := timeline(t, l, "pod", "etcd1-0", "-n", "late-del")
-	t.Logf("not read: %q", s.NotRead)
-	if len(s.Stories) != 1 {
-		t.Fatalf("%d timelines", len(s.Stories))
-	}
-	for _, v := range s.Stories[0].Verdicts {
-		t.Logf("from agents: %s, %q", v.Cause, v.Lines)
-		if v.Cause == "late DEL" && slices.ContainsFunc(v.Lines, func(l string) bool { return strings.HasPrefix(l, "node1:/var/log/") }) {
-			explained(t, l)
-			return
+	err := lab.Eventually(t.Context(), time.Minute, func(context.Context) error { // the runtime and the plugin write their logs when they get to it
+		s := timeline(t, l, "pod", "etcd1-0", "-n", "late-del")
+		t.Logf("not read: %q", s.NotRead)
+		if len(s.Stories) != 1 {
+			return fmt.Errorf("%d timelines", len(s.Stories))
 		}
+		late := slices.ContainsFunc(s.Stories[0].Verdicts, func(v verdict) bool {
+			return v.Cause == "late DEL" && slices.ContainsFunc(v.Lines, func(l string) bool { return strings.HasPrefix(l, "node1:/var/log/") })
+		})
+		return stage.Expect(late, "a late DEL by the agents' lines, got %+v", s.Stories[0].Verdicts)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Errorf("the agents' lines give %+v", s.Stories[0].Verdicts)
+	explained(t, l)
 }
 
 // explained requires that explain reports the cause too.

@@ -15,7 +15,7 @@ import (
 // soon is how long a verdict may take on a busy machine; anew, if everything had to be
 // reread.
 const (
-	soon = 10 * time.Second
+	soon = time.Minute
 	anew = 2 * time.Minute
 )
 
