@@ -37,16 +37,7 @@ const (
 func TestLabBounds(t *testing.T) {
 	l := lab.Start(t, lab.Config{ControlPlaneOnly: true, Datastore: lab.KDD})
 	ctx := t.Context()
-	if _, err := l.Kubectl(ctx, "create", "namespace", lab.AgentNamespace); err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"crds", "identities", "controller-rights"} {
-		out := product.HelmOutput(t, l, "template", "plumbline", product.Chart(t), "--namespace", lab.AgentNamespace, "--set", "controller.enabled=true",
-			"--kube-version", "1.34", "--show-only", "templates/"+part+".yaml")
-		if err := l.Apply(ctx, out); err != nil {
-			t.Fatal(err)
-		}
-	}
+	permitted(t, l)
 	sum, err := load.Run(ctx, l, load.Config{Nodes: 500, PodsPerNode: 30, Faults: load.Faults{load.OrphanHandle: orphans, load.Leaked: leaked}})
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +96,21 @@ func TestLabBounds(t *testing.T) {
 		t.Error(err)
 	}
 	slowly(t, l)
+}
+
+// permitted creates the kinds and the permissions of a controller.
+func permitted(t *testing.T, l *lab.Lab) {
+	t.Helper()
+	if _, err := l.Kubectl(t.Context(), "create", "namespace", lab.AgentNamespace); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"crds", "identities", "controller-rights"} {
+		out := product.HelmOutput(t, l, "template", "plumbline", product.Chart(t), "--namespace", lab.AgentNamespace, "--set", "controller.enabled=true",
+			"--kube-version", "1.34", "--show-only", "templates/"+part+".yaml")
+		if err := l.Apply(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // everyRow asks as check --from-controller does.

@@ -26,11 +26,13 @@ type publisher struct {
 	news *news
 	call chan struct{}
 
-	queue *queue // of run alone
+	queue  *queue        // of run alone
+	relist time.Duration // how often all is read again: others may have deleted or created some
+	listed time.Duration // when that was; of run alone
 }
 
 func newPublisher(store *own.Store, log *slog.Logger, have []v1alpha1.Finding, wrote func()) *publisher {
-	return &publisher{store: store, log: log, wrote: wrote, news: newNews(have), call: make(chan struct{}, 1), queue: newQueue(have)}
+	return &publisher{store: store, log: log, wrote: wrote, news: newNews(have), call: make(chan struct{}, 1), queue: newQueue(have), relist: refreshAfter, listed: observe.Uptime()}
 }
 
 // publish takes over what is to be written.
@@ -62,6 +64,9 @@ func (p *publisher) run(ctx context.Context) {
 		pause := betweenWrites
 		if !did {
 			p.wrote()
+			if observe.Uptime()-p.listed >= p.relist {
+				p.list(ctx)
+			}
 			if !p.answerNext(ctx) {
 				pause = time.Second
 			}
@@ -151,6 +156,12 @@ func (p *publisher) failed(ctx context.Context, name string, err error) {
 	if !errors.Is(err, own.ErrConflict) && !errors.Is(err, observe.ErrNotThere) {
 		return
 	}
+	p.list(ctx)
+}
+
+// list reads again what is there.
+func (p *publisher) list(ctx context.Context) {
+	p.listed = observe.Uptime() // also if it fails: it is not tried each second
 	all, err := p.store.List(ctx)
 	if err != nil {
 		p.log.Warn("findings not listed", "error", err)
