@@ -187,6 +187,20 @@ var nodeFaults = []fault{
 		}
 		return []string{"!PL5006/" + n}
 	}},
+	{"the guard does not protect", "agents", func(w *world) []string {
+		n := w.node().Name
+		w.shut[n] = true
+		g := &w.facts(n).Guards[0]
+		switch w.pick("how", 3) {
+		case 0:
+			g.Version, g.Unprotected = "", "the version is unknown"
+		case 1:
+			g.Mode, g.Unprotected = "", "the runtime did not load it"
+		case 2:
+			g.Silent = true
+		}
+		return []string{"!PL5007/" + n}
+	}},
 	{"Felix not ready", "agents", func(w *world) []string {
 		n := w.node().Name
 		w.shut[n] = true

@@ -64,6 +64,7 @@ func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 		Paths:     []model.Path{{IP: tunnel, Link: 1, Table: 255, Type: "local", Since: old}},
 		Sysctls:   []model.Sysctl{{Device: "all", Key: "proxy_arp", Value: "0", Since: old}},
 		Proxies:   []model.Proxy{{State: "ready", Process: true, Since: old}},
+		Guards:    []model.Guard{{Wanted: "enforce", Mode: "enforce", Version: "v3.31.0", Since: old}},
 		Processes: []model.Process{{PID: 100, Name: "calico-node", Why: "felix", State: "S", Since: old}},
 	}
 	for _, call := range []string{"Version", "Status", "ListPodSandbox", "ListContainers"} {

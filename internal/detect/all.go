@@ -34,6 +34,7 @@ import "plumbline.dev/plumbline/internal/finding"
 //	PL5003          a node uses its own name (PL1003 and PL5002 report the consequences)
 //	PL5005          a node has the address that Calico's other nodes send its packets to
 //	PL5006          a node follows the Services
+//	PL5007          a guard that is to enforce does
 //	PL1010          running pods have a pool, and a pool assigns addresses to new ones
 //	PL1011          a LoadBalancer Service has one address of each family
 //	PL1012          files of host-local and sandboxes exist together
@@ -58,7 +59,7 @@ var All = []*Detector{
 	PL2001, PL2002, PL2003, PL2004, PL2010,
 	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006, PL3007, PL3008, PL3009,
 	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006, PL4007, PL4008, PL4009, PL4010,
-	PL5001, PL5002, PL5003, PL5004, PL5005, PL5006,
+	PL5001, PL5002, PL5003, PL5004, PL5005, PL5006, PL5007,
 	PL9001, PL9003, PL9005, PL9006,
 }
 

@@ -49,10 +49,10 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-// What is not known of kube-proxy and of host-local is said of each node.
+// What is not known of kube-proxy, host-local and the guard is reported for each node.
 func TestUntold(t *testing.T) {
 	t.Parallel()
-	for name, d := range map[string]*detect.Detector{"PL5006": detect.PL5006, "PL1012": detect.PL1012} {
+	for name, d := range map[string]*detect.Detector{"PL5006": detect.PL5006, "PL1012": detect.PL1012, "PL5007": detect.PL5007} {
 		text, err := os.ReadFile("testdata/" + name + ".txtar")
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestUntold(t *testing.T) {
 				said[n] = s.OutOfScope
 			}
 		}
-		want := map[string][]string{"PL5006": {"bpf", "chained", "elsewhere", "embedded", "foreign", "ipvs", "legacy", "older", "unknown", "unread", "unreported", "without"}, "PL1012": {"unread"}}[name]
+		want := map[string][]string{"PL5006": {"bpf", "chained", "elsewhere", "embedded", "foreign", "ipvs", "legacy", "older", "unknown", "unread", "unreported", "without"}, "PL1012": {"unread"}, "PL5007": {"unread"}}[name]
 		if got := slices.Sorted(maps.Keys(said)); !slices.Equal(got, want) {
 			t.Errorf("%s is not told of %v, want %v", name, got, want)
 		}

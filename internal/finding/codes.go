@@ -50,6 +50,7 @@ const (
 	PL5004 Code = "PL5004" // block affinity lacks the labels by which Calico IPAM finds it
 	PL5005 Code = "PL5005" // Calico has another address for a node than the node has
 	PL5006 Code = "PL5006" // kube-proxy does not work: Services are not reachable from the node, or as they were
+	PL5007 Code = "PL5007" // guard is to enforce, and does not protect the node for certain
 	PL9001 Code = "PL9001" // Plumbline cannot read this node
 	PL9002 Code = "PL9002" // credential written to a log
 	PL9003 Code = "PL9003" // datastore locked: no pod can start or stop

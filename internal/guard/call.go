@@ -10,6 +10,8 @@ const (
 	Check  Verb = "CHECK"
 	GC     Verb = "GC"
 	Status Verb = "STATUS"
+
+	Version Verb = "VERSION" // the runtime asks for the supported versions of CNI
 )
 
 // A Key identifies an attachment as CNI does: by network, container ID and interface name.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -133,18 +134,48 @@ func TestKeyed(t *testing.T) {
 		{"calico", "calico-ipam", "v3.31.0\n", ByBoth},
 		{"calico", "calico-ipam", "v3.33.0-0.dev-12-gabcdef", ByBoth},
 		{"calico", "host-local", "v3.31.0", ByContainer},
-		{"calico", "calico-ipam", "v4.0.0", NotKnown},
-		{"calico", "calico-ipam", "v0.9.0", NotKnown},
-		{"calico", "calico-ipam", "", NotKnown},
-		{"calico", "calico-ipam", "master", NotKnown},
-		{"calico", "calico-ipam", "v3.31", NotKnown},
-		{"calico", "calico-ipam", "v3.-1.0", NotKnown},
-		{"calico", "calico-ipam", "v3.99999999999999999999.0", NotKnown},
+		{"calico", "calico-ipam", "v4.0.0", ByBoth},
+		{"calico", "calico-ipam", "v0.9.0", ByBoth},
+		{"calico", "calico-ipam", "", ByBoth},
+		{"calico", "calico-ipam", "master", ByBoth},
+		{"calico", "calico-ipam", "v3.31", ByBoth},
+		{"calico", "calico-ipam", "v3.-1.0", ByBoth},
+		{"calico", "calico-ipam", "v3.99999999999999999999.0", ByBoth},
+		{"calico", "host-local", "", NotKnown},
+		{"calico", "host-local", "v4.0.0", NotKnown},
+		{"calico", "", "", NotKnown},
+		{"calico", "", "v3.31.0", ByContainer}, // policy only
+		{"calico", "?", "v3.31.0", NotKnown},
+		{"calico", "?", "v1.5.0", ByName},
 		{"bridge", "host-local", "v1.5.1", NotKnown},
 		{"", "", "", NotKnown},
 	} {
 		if got := Keyed(test.plugin, test.ipam, test.version); got != test.want {
 			t.Errorf("%s with %s, %q: by %s, not by %s", test.plugin, test.ipam, test.version, got, test.want)
+		}
+		certain := test.plugin == "calico" && KnownVersion(test.version) && test.ipam != UnknownIPAM
+		doubt := Doubt(test.plugin, test.ipam, test.version)
+		if certain != (doubt == "") || test.want == NotKnown && !strings.HasSuffix(doubt, "late DELs are passed on") {
+			t.Errorf("%s with %s, %q: %q", test.plugin, test.ipam, test.version, doubt)
+		}
+	}
+}
+
+// A guard that is to enforce either protects, or says why it may not.
+func TestUnprotected(t *testing.T) {
+	for _, test := range []struct {
+		r    Report
+		want string
+	}{
+		{Report{Wanted: Enforce, Mode: Enforce}, ""},
+		{Report{Wanted: Enforce, Mode: Enforce, Doubt: "no version"}, "no version"},
+		{Report{Wanted: Enforce, Mode: Observe, Why: "it was reverted", Doubt: "no version"}, "it was reverted"},
+		{Report{Wanted: Enforce}, "the CNI configuration does not name the guard"},
+		{Report{Wanted: Observe, Mode: Observe, Doubt: "no version"}, ""},
+		{Report{Wanted: Off}, ""},
+	} {
+		if got := test.r.Unprotected(); got != test.want {
+			t.Errorf("%+v: %q, not %q", test.r, got, test.want)
 		}
 	}
 }

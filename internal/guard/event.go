@@ -19,6 +19,7 @@ type Event struct {
 	Keyed     Keying         `json:"keyed,omitempty"`   // how the delegate finds objects, if that mattered
 	Lost      []string       `json:"lost,omitempty"`    // what the newest owner of the name lost by another sandbox's DEL
 	Says      string         `json:"says,omitempty"`    // the reason of the decision
+	Doubt     string         `json:"doubt,omitempty"`   // why it is not certain that the newer pod is protected
 	Did       []string       `json:"did,omitempty"`     // what the guard did beside the delegate's call
 	Called    bool           `json:"called,omitempty"`  // the delegate was called
 	Took      int64          `json:"took"`              // milliseconds
@@ -47,7 +48,7 @@ func (e *Event) Subject() string {
 // Note is the event as text.
 func (e *Event) Note() string {
 	var out []string
-	for _, s := range append([]string{e.Says, e.Error}, append(e.Did, e.Trouble...)...) {
+	for _, s := range append([]string{e.Says, e.Doubt, e.Error}, append(e.Did, e.Trouble...)...) {
 		if s != "" {
 			out = append(out, s)
 		}

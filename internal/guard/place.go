@@ -12,6 +12,14 @@ const (
 	Marker     = ".removed" // suffix of the program's path: the guard is off, and the program stays only because a file still names it
 )
 
+// LastModeFile is the last mode that was configured and known. It survives a reboot, and tells the
+// plugin its mode until the guard daemon runs.
+const LastModeFile = "/var/lib/plumbline/guard.mode"
+
+// OffFile below Dir shows that the environment of the container runtime switches the guard off
+// (PLUMBLINE_GUARD=off). The plugin creates it, and removes it when that is over.
+const OffFile = "off-by-environment"
+
 // ProbeVariable in the environment asks the program for its CNI versions without the wrapped plugin: the
 // guard daemon does so all the time, to know that the program runs, and Calico's takes longer to start.
 const ProbeVariable = "PLUMBLINE_PROBE"

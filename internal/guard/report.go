@@ -1,6 +1,9 @@
 package guard
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // ReportSchema is the version of a Report.
 const ReportSchema = 2
@@ -21,13 +24,27 @@ type Report struct {
 
 	Delegate string `json:"delegate,omitempty"` // type of the wrapped plugin
 	Version  string `json:"version,omitempty"`  // of the wrapped plugin
-	Keyed    Keying `json:"keyed,omitempty"`
+	Keyed    Keying `json:"keyed,omitempty"`    // how the wrapped plugin finds objects
+	Doubt    string `json:"doubt,omitempty"`    // why it is not certain that mode enforce stops late DELs
 
 	Tally
 	Queue   int    `json:"queue,omitempty"`   // queued DELs
 	Waiting string `json:"waiting,omitempty"` // why the first of them has not run yet
 	Adopted int    `json:"adopted,omitempty"` // sandboxes older than the guard that have an ownership record
 	GC      string `json:"gc,omitempty"`      // result of the last garbage collection
+}
+
+// Unprotected returns why a late DEL may destroy a newer pod although the guard is
+// configured to enforce; empty if it cannot, or the guard is not configured to.
+func (r *Report) Unprotected() string {
+	switch {
+	case r.Wanted != Enforce:
+		return ""
+	case r.Mode != Enforce:
+		return cmp.Or(r.Why, "the CNI configuration does not name the guard")
+	default:
+		return r.Doubt
+	}
 }
 
 // A Tally counts the calls since the node booted.

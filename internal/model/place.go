@@ -20,5 +20,6 @@ func (f *NodeState) Place(node string) {
 	shift(f.FailedDels, func(r *FailedDel) { r.Node = node })
 	shift(f.Proxies, func(r *Proxy) { r.Node = node })
 	shift(f.HostLocal, func(r *Reserved) { r.Node = node })
+	shift(f.Guards, func(r *Guard) { r.Node = node })
 	shift(f.Machines, func(r *Machine) { r.Node = node })
 }

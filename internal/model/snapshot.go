@@ -64,6 +64,7 @@ type NodeState struct {
 	FailedDels  []FailedDel
 	Proxies     []Proxy
 	HostLocal   []Reserved
+	Guards      []Guard
 	Machines    []Machine
 }
 

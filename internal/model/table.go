@@ -55,6 +55,7 @@ const (
 	FailedDels
 	Proxies   // kube-proxy
 	HostLocal // addresses of the IPAM plugin host-local
+	Guards    // the guard daemon's report
 	Machines
 
 	// Derived by Seal; never read from a source.
@@ -71,7 +72,7 @@ var tableNames = [tables]string{
 	Blocks: "blocks", Handles: "handles", HandleCounts: "handles.counts", Affinities: "affinities", Endpoints: "endpoints", Hosts: "hosts",
 	Links: "links", Routes: "routes", Rules: "rules", Paths: "paths", Neighbours: "neighbours", Attachments: "attachments", Sysctls: "sysctls", Firewall: "firewall",
 	Sandboxes: "sandboxes", Containers: "containers", CNIConfigs: "cniconfigs", CNIResults: "cniresults",
-	Processes: "processes", Mounts: "mounts", Runtimes: "runtimes", FailedDels: "faileddels", Proxies: "proxies", HostLocal: "hostlocal", Machines: "machines",
+	Processes: "processes", Mounts: "mounts", Runtimes: "runtimes", FailedDels: "faileddels", Proxies: "proxies", HostLocal: "hostlocal", Guards: "guards", Machines: "machines",
 	Allocations: "allocations", Addresses: "addresses",
 }
 
@@ -115,10 +116,10 @@ func (t Table) Base() Table {
 func (t Table) OfNode() bool { return t >= Links && t <= Machines }
 
 // Supplements reports whether the table only adds to others: FailedDels to Events, Firewall to the
-// other tables of forwarding; Proxies and HostLocal are beside Calico. Where it cannot be read, that is
-// said, and the check is complete all the same.
+// other tables of forwarding; Proxies, HostLocal and Guards are beside Calico. Where it cannot be read,
+// that is reported, and the check is complete all the same.
 func (t Table) Supplements() bool {
-	return t == FailedDels || t == Firewall || t == Proxies || t == HostLocal
+	return t == FailedDels || t == Firewall || t == Proxies || t == HostLocal || t == Guards
 }
 
 // FactTables lists the node tables, in order.

@@ -40,6 +40,8 @@ func (f *NodeState) Take(g *NodeState, tables ...Table) {
 			f.Proxies = g.Proxies
 		case HostLocal:
 			f.HostLocal = g.HostLocal
+		case Guards:
+			f.Guards = g.Guards
 		case Machines:
 			f.Machines = g.Machines
 		default:

@@ -27,6 +27,7 @@ func (f *NodeState) Shift(d time.Duration) {
 	shift(f.FailedDels, func(r *FailedDel) { move(&r.Since) })
 	shift(f.Proxies, func(r *Proxy) { move(&r.Since) })
 	shift(f.HostLocal, func(r *Reserved) { move(&r.Since) })
+	shift(f.Guards, func(r *Guard) { move(&r.Since) })
 	shift(f.Machines, func(r *Machine) { move(&r.Since) })
 }
 

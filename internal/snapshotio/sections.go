@@ -97,5 +97,6 @@ var nodeSections = []nodeSection{
 	nodeTables(model.FailedDels, func(f *model.NodeState) *[]model.FailedDel { return &f.FailedDels }),
 	nodeTables(model.Proxies, func(f *model.NodeState) *[]model.Proxy { return &f.Proxies }),
 	nodeTables(model.HostLocal, func(f *model.NodeState) *[]model.Reserved { return &f.HostLocal }),
+	nodeTables(model.Guards, func(f *model.NodeState) *[]model.Guard { return &f.Guards }),
 	nodeTables(model.Machines, func(f *model.NodeState) *[]model.Machine { return &f.Machines }),
 }

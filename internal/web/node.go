@@ -123,6 +123,6 @@ func rowsOf(s *model.NodeState) map[model.Table]int {
 		model.Links: len(s.Links), model.Routes: len(s.Routes), model.Rules: len(s.Rules), model.Paths: len(s.Paths), model.Neighbours: len(s.Neighbours),
 		model.Attachments: len(s.Attachments), model.Sysctls: len(s.Sysctls), model.Firewall: len(s.Firewall), model.Sandboxes: len(s.Sandboxes), model.Containers: len(s.Containers),
 		model.CNIConfigs: len(s.CNIConfigs), model.CNIResults: len(s.CNIResults), model.Processes: len(s.Processes), model.Mounts: len(s.Mounts), model.Runtimes: len(s.Runtimes),
-		model.FailedDels: len(s.FailedDels), model.Proxies: len(s.Proxies), model.HostLocal: len(s.HostLocal), model.Machines: len(s.Machines),
+		model.FailedDels: len(s.FailedDels), model.Proxies: len(s.Proxies), model.HostLocal: len(s.HostLocal), model.Guards: len(s.Guards), model.Machines: len(s.Machines),
 	}
 }

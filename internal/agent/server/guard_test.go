@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // guarded is an agent whose node has a file where the guard daemon writes.
@@ -159,3 +162,45 @@ func FuzzReport(f *testing.F) {
 		}
 	})
 }
+
+// The table Guards has one row of known words, no row where no guard was ever installed, and is
+// not read where the report is not one.
+func TestGuardTable(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		text string
+		want model.Guard
+		err  error
+	}{
+		"protects":     {`{"schema":2,"wanted":"enforce","mode":"enforce","version":"v3.33.0","at":"2026-05-01T11:59:00Z"}`, model.Guard{Wanted: "enforce", Mode: "enforce", Version: "v3.33.0"}, nil},
+		"not certain":  {`{"schema":2,"wanted":"enforce","mode":"enforce","version":"odd \u001b","doubt":"no version","at":"2026-05-01T11:59:00Z"}`, model.Guard{Wanted: "enforce", Mode: "enforce", Unprotected: "no version"}, nil},
+		"not in force": {`{"schema":2,"wanted":"enforce","why":"` + strings.Repeat("x", 2*maxGuardWhy) + `","at":"2026-05-01T11:59:00Z"}`, model.Guard{Wanted: "enforce", Unprotected: cut(strings.Repeat("x", 2*maxGuardWhy), maxGuardWhy)}, nil},
+		"silent":       {`{"schema":2,"wanted":"enforce","mode":"enforce","at":"2026-05-01T11:50:00Z"}`, model.Guard{Wanted: "enforce", Mode: "enforce", Silent: true}, nil},
+		"of tomorrow":  {`{"schema":2,"wanted":"off","at":"2026-05-02T11:50:00Z"}`, model.Guard{Wanted: "off", Silent: true}, nil},
+		"strange":      {`{"schema":2,"wanted":"sEcReT","mode":"sEcReT","at":"2026-05-01T11:59:00Z"}`, model.Guard{Wanted: "unknown", Mode: "unknown"}, nil},
+		"none":         {"", model.Guard{}, observe.ErrNotThere},
+		"no report":    {"{", model.Guard{}, errAny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			must(t, os.MkdirAll(filepath.Join(root, guard.Dir), 0o700))
+			if c.text != "" {
+				must(t, os.WriteFile(filepath.Join(root, guard.Dir, guard.StatusFile), []byte(c.text), 0o600))
+			}
+			var f model.NodeState
+			err := guardCollector(root, func() time.Time { return at }).Read(t.Context(), &f)
+			switch {
+			case errors.Is(c.err, errAny) && err != nil, c.err != nil && errors.Is(err, c.err):
+				if len(f.Guards) != 0 {
+					t.Errorf("%+v", f.Guards)
+				}
+			case err != nil || c.err != nil || len(f.Guards) != 1 || !reflect.DeepEqual(f.Guards[0], c.want):
+				t.Errorf("%v: %+v, not %+v", err, f.Guards, c.want)
+			}
+		})
+	}
+}
+
+var errAny = errors.New("any error")

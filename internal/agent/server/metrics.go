@@ -22,10 +22,12 @@ var (
 	lockOldest    = metrics.NewGauge("agent_ipam_lock_oldest_seconds", "How long the one of them that began first has been running; 0: none waits.")
 	guardUnread   = metrics.NewGauge("guard_report_unread", "1 if the guard daemon's report cannot be read: nothing is known of the guard.")
 	guardMode     = metrics.NewGauge("guard_mode", "1 for the guard's mode in force (none: it is not in force) and the one that is wanted.", "mode", "wanted")
+	guardDoubt    = metrics.NewGauge("guard_unprotected", "1 if the guard is configured to enforce, and it is not certain that it protects the node.")
 	guardReported = metrics.NewGauge("guard_report_timestamp_seconds", "When the guard daemon last wrote its report.")
 	guardCalls    = metrics.NewCounter("guard_calls_total", "CNI calls through the guard since the node booted.", "verb", "result")
 	guardSeconds  = metrics.NewGauge("guard_call_seconds", "How long CNI calls take, the delegate included.", "verb", "quantile")
 	guardLate     = metrics.NewCounter("guard_late_dels_total", "Late DELs since the node booted: stopped, or passed on.", "result")
+	guardHarmed   = metrics.NewCounter("guard_harmed_pods_total", "DELs of older sandboxes since the node booted by which a newer pod lost network state.")
 	guardErrors   = metrics.NewCounter("guard_errors_total", "Calls in which the guard itself had an error, and passed the call on.")
 	guardQueued   = metrics.NewGauge("guard_queued_dels", "DELs that wait until they can be carried out.")
 )
@@ -67,12 +69,15 @@ func (s *Server) numbers(ctx context.Context) []metrics.Number {
 }
 
 func guardNumbers(r *guard.Report) []metrics.Number {
-	mode := r.Mode
+	mode, unprotected := r.Mode, 0.0
 	if mode == "" {
 		mode = "none"
 	}
+	if r.Unprotected() != "" {
+		unprotected = 1
+	}
 	out := []metrics.Number{
-		guardMode.Is(1, known(mode), known(r.Wanted)), guardReported.At(r.At), guardQueued.Is(float64(r.Queue)), guardErrors.Is(float64(r.Open)),
+		guardMode.Is(1, known(mode), known(r.Wanted)), guardDoubt.Is(unprotected), guardHarmed.Is(float64(r.Lost)), guardReported.At(r.At), guardQueued.Is(float64(r.Queue)), guardErrors.Is(float64(r.Open)),
 		guardLate.Is(float64(r.Stopped), "stopped"), guardLate.Is(float64(r.Late-r.Stopped), "passed"),
 	}
 	for verb, t := range map[string]guard.Times{"ADD": r.Adds, "DEL": r.Dels} {

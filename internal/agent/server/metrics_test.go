@@ -34,7 +34,9 @@ func TestMetrics(t *testing.T) {
 			nil,
 		},
 		"not installed":    {nil, []string{`plumbline_guard_report_unread 0`}, []string{"guard_mode"}},
-		"not in force":     {put(`{"schema":2,"wanted":"observe"}`), []string{`plumbline_guard_mode{mode="none",wanted="observe"} 1`}, nil},
+		"not in force":     {put(`{"schema":2,"wanted":"observe"}`), []string{`plumbline_guard_mode{mode="none",wanted="observe"} 1`, `plumbline_guard_unprotected 0`}, nil},
+		"to enforce":       {put(`{"schema":2,"wanted":"enforce","lost":2}`), []string{`plumbline_guard_unprotected 1`, `plumbline_guard_harmed_pods_total 2`}, nil},
+		"not certain":      {put(`{"schema":2,"wanted":"enforce","mode":"enforce","doubt":"sEcReT"}`), []string{`plumbline_guard_unprotected 1`}, []string{"sEcReT"}},
 		"no report":        {put("sEcReT"), []string{`plumbline_guard_report_unread 1`}, []string{"guard_mode", "sEcReT"}},
 		"of another's pen": {put(`{"schema":2,"mode":"sEcReT","wanted":"off"}`), []string{`plumbline_guard_mode{mode="unknown",wanted="off"} 1`}, []string{"sEcReT"}},
 	} {

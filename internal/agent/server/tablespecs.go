@@ -101,6 +101,10 @@ func tableSpecs() map[model.Table]tableCache {
 			table: model.HostLocal, of: func(f *model.NodeState) *[]model.Reserved { return &f.HostLocal },
 			key: func(r *model.Reserved) string { return r.Network + " " + r.IP.String() }, since: func(r *model.Reserved) *model.Time { return &r.Since },
 		},
+		model.Guards: &rows[model.Guard]{
+			table: model.Guards, of: func(f *model.NodeState) *[]model.Guard { return &f.Guards },
+			key: func(*model.Guard) string { return "guard" }, since: func(r *model.Guard) *model.Time { return &r.Since },
+		},
 		model.Machines: &rows[model.Machine]{
 			table: model.Machines, of: func(f *model.NodeState) *[]model.Machine { return &f.Machines },
 			key: func(*model.Machine) string { return "machine" }, since: func(r *model.Machine) *model.Time { return &r.Since }, plain: plainMachine,

@@ -30,8 +30,9 @@ func Command(sess *term.Session) *cobra.Command {
 			"late DEL of an old sandbox from removing the network of the new pod of the same\n" +
 			"name. The mode is set in the ConfigMap plumbline-guard; of these commands only\n" +
 			"uninstall changes it.\n\n" +
-			"Exit code: 0 all nodes answered; 2 could not read the cluster; 3 some nodes did\n" +
-			"not answer.",
+			"Exit code: 0 all nodes answered; 1 a guard that is configured to enforce does not\n" +
+			"protect its node for certain (status); 2 could not read the cluster; 3 some nodes\n" +
+			"did not answer.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -43,6 +43,9 @@ func nodeLines(n *cluster.GuardStatus) (out [][2]string) {
 	say := func(label, format string, args ...any) {
 		out = append(out, [2]string{label + ": ", n.Node + fmt.Sprintf(format, args...)})
 	}
+	if why := r.Unprotected(); why != "" {
+		say("Not protected", ": mode enforce is configured, and a late DEL may still reach a newer pod: %s", why)
+	}
 	if r.Lost > 0 {
 		say("Harm", ": a DEL of an older sandbox removed network state of a newer pod, %s", times(r.Lost))
 	}
@@ -54,7 +57,9 @@ func nodeLines(n *cluster.GuardStatus) (out [][2]string) {
 		}
 		say("Retried DEL", " %s, %s DELs since %s; the next pod of that name on this node loses its network. %s", endlessOf(e), plain.Thousands(e.Count), e.Since.UTC().Format(plain.MinuteLayout), advice)
 	}
-	if mode := inForce(r); mode != r.Wanted {
+	if mode := inForce(r); r.Unprotected() != "" && mode != r.Wanted {
+		// reported above
+	} else if mode != r.Wanted {
 		say("Wanted", ": %s, but it is %s: %s", plain.Dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), plain.Dash(r.Why))
 	} else if r.Why != "" {
 		say("Wanted", ": %s: %s", plain.Dash(string(r.Wanted)), r.Why)

@@ -29,22 +29,31 @@ func showGuards(sess *term.Session, all guards, f flags) error {
 		if err := sess.PrintDocument(status{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unreadList(all.unread)}, f.output); err != nil {
 			return err
 		}
-		return gaps(all.unread)
+		return all.exit()
 	}
 	if f.output == "name" {
 		term.PrintNames(sess, all.said, func(n *cluster.GuardStatus) string { return n.Node })
-		return gaps(all.unread)
+		return all.exit()
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
 		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", plain.Count(n, "node")))
 		printUnread(sess, all.unread)
 		sess.Next("check --code %s", finding.PL4006)
-		return gaps(all.unread)
+		return all.exit()
 	}
 	printStatusTable(sess, all, f)
 	printNodeLines(sess, all)
 	printUnread(sess, all.unread)
 	printNext(sess, all)
+	return all.exit()
+}
+
+// exit is the exit code: findings if a guard is configured to enforce and does not protect
+// its node for certain.
+func (all guards) exit() error {
+	if slices.ContainsFunc(all.said, func(n cluster.GuardStatus) bool { return n.Report != nil && n.Report.Unprotected() != "" }) {
+		return term.ExitFindings
+	}
 	return gaps(all.unread)
 }
 
@@ -90,7 +99,7 @@ func printStatusTable(sess *term.Session, all guards, f flags) {
 // notable tells whether a node needs a look.
 func notable(n *cluster.GuardStatus) bool {
 	r := n.Report
-	return r == nil || r.Late+r.Stopped+r.Lost+r.Succeeded+r.Open+len(r.Endless)+r.Queue > 0 || inForce(r) != r.Wanted || r.Why != "" || n.Age() > daemonSilentAfter
+	return r == nil || r.Late+r.Stopped+r.Lost+r.Succeeded+r.Open+len(r.Endless)+r.Queue > 0 || inForce(r) != r.Wanted || r.Why != "" || r.Unprotected() != "" || n.Age() > daemonSilentAfter
 }
 
 // inForce is the mode that a node's guard is in: one that is not there, as is wanted, is off.

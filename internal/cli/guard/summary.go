@@ -13,11 +13,14 @@ import (
 // Summary says in one line what the guards of the nodes do, for status.
 func Summary(said []cluster.GuardStatus, unread map[string]error) string {
 	all := guards{said, unread}
-	modes, late, stopped, old := map[guard.Mode]int{}, 0, 0, 0
+	modes, late, stopped, old, unprotected := map[guard.Mode]int{}, 0, 0, 0, 0
 	for i := range all.said {
 		var mode guard.Mode
 		if r := all.said[i].Report; r != nil {
 			mode, late, stopped = inForce(r), late+r.Late, stopped+r.Stopped
+			if r.Unprotected() != "" {
+				unprotected++
+			}
 		}
 		modes[mode]++
 	}
@@ -43,6 +46,9 @@ func Summary(said []cluster.GuardStatus, unread map[string]error) string {
 		return "unknown: the agents are older than the guard"
 	case all.installed():
 		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", plain.Thousands(late), plain.Thousands(stopped))
+	}
+	if unprotected > 0 {
+		out += fmt.Sprintf("; not protected for certain: %s", plain.Count(unprotected, "node"))
 	}
 	if old > 0 {
 		out += fmt.Sprintf("; %s older than the guard", plain.Count(old, "agent"))

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plumbline.dev/plumbline/internal/guard"
 )
 
 var update = flag.Bool("update", false, "write what Patch makes of the fixtures anew")
@@ -199,5 +201,30 @@ func TestUnpatch(t *testing.T) {
 		if string(got) != want || changed != (want != "") || (err == nil) != (want != "") {
 			t.Errorf("%s: %s, %t, %v", raw, got, changed, err)
 		}
+	}
+}
+
+// IPAM is the same before and after the guard wraps the entry.
+func TestIPAM(t *testing.T) {
+	t.Parallel()
+	for path := range fixtures(t) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		for _, kind := range []string{"host-local", "calico-ipam"} {
+			if bytes.Contains(raw, []byte(kind)) {
+				want = kind
+			}
+		}
+		for _, file := range []string{path, path + ".guarded"} {
+			if got := NewFile(file, "").IPAM(); got != want {
+				t.Errorf("%s: %q, not %q", file, got, want)
+			}
+		}
+	}
+	if got := NewFile(t.TempDir()+"/none", "").IPAM(); got != guard.UnknownIPAM {
+		t.Errorf("of no file: %q", got)
 	}
 }

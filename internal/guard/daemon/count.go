@@ -31,7 +31,6 @@ type count struct {
 	Lost      int                       `json:"lost"`
 	Succeeded int                       `json:"succeeded"`
 	Open      int                       `json:"open"`
-	Keyed     guard.Keying              `json:"keyed"`
 	Failing   map[string]*guard.Endless `json:"failing"`
 }
 
@@ -53,9 +52,6 @@ func (c *count) add(e *eventlog.Entry) {
 	}
 	if len(ev.Trouble) > 0 {
 		c.Open++
-	}
-	if ev.Keyed != "" && ev.Keyed != guard.NotKnown {
-		c.Keyed = ev.Keyed
 	}
 	switch guard.Verb(e.What) {
 	case guard.Add:

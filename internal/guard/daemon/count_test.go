@@ -74,7 +74,7 @@ func TestCount(t *testing.T) {
 		c.add(entry(t, "DEL", now, guard.Event{Key: guard.Key{Container: "ends"}, Code: i % 2}))
 	}
 	got := c.tally(now)
-	if got.Adds.Count != 2 || got.Adds.Failed != 1 || got.Dels.Count != 13 || got.Late != 2 || got.Stopped != 1 || got.Lost != 2 || got.Succeeded != 1 || got.Open != 1 || c.Keyed != guard.ByBoth {
+	if got.Adds.Count != 2 || got.Adds.Failed != 1 || got.Dels.Count != 13 || got.Late != 2 || got.Stopped != 1 || got.Lost != 2 || got.Succeeded != 1 || got.Open != 1 {
 		t.Errorf("%+v", got)
 	}
 	if len(got.Endless) != 1 || got.Endless[0].Count != 5 || got.Endless[0].Pod != "db" || got.Endless[0].Error != "no 4" || !got.Endless[0].Since.Equal(now) {

@@ -90,7 +90,7 @@ func (k *daemon) remember() {
 		}
 	}
 	k.drain.remember(k.file(drainedFile))
-	k.report.Tally, k.report.Keyed = k.drain.Count.tally(k.Now()), k.drain.Count.Keyed
+	k.report.Tally = k.drain.Count.tally(k.Now())
 }
 
 // Run runs the guard daemon until the context ends. Each worker has its own goroutine: one

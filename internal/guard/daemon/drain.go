@@ -61,8 +61,8 @@ func (k *daemon) drains(ctx context.Context) {
 			bad = hostfile.Replace(k.file(drainedFile), raw, 0o600)
 		}
 		err = errors.Join(err, bad)
-		tally, keyed := d.Count.tally(k.Now()), d.Count.Keyed
-		k.say(func(r *guard.Report) { r.Tally, r.Keyed = tally, keyed })
+		tally := d.Count.tally(k.Now())
+		k.say(func(r *guard.Report) { r.Tally = tally })
 	}
 	text := ""
 	if err != nil {

@@ -22,6 +22,7 @@ func (k *daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 		k.set(stage{mode: s.mode})
 		k.say(func(r *guard.Report) {
 			r.Mode, r.File, r.State, r.Named, r.Delegate = "", "", string(cniconf.Broken), 0, ""
+			r.Version, r.Keyed, r.Doubt = "", "", ""
 			if errors.Is(err, cniconf.ErrForeign) {
 				r.State = string(cniconf.Foreign)
 			}
@@ -36,7 +37,7 @@ func (k *daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 		state, _ = f.State()
 	}
 	k.set(s)
-	k.versions(ctx, &s)
+	k.readVersion(ctx, &s, f)
 	k.say(func(r *guard.Report) {
 		r.File, r.State, r.Program, r.Named = k.host(file), string(state), s.program.host, 0
 		r.Mode, r.Delegate = "", ""

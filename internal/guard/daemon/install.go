@@ -34,7 +34,7 @@ type installState struct {
 
 	retry   time.Time // not before: the runtime did not load the guard
 	wait    time.Duration
-	asked   string    // trace of Calico's plugin when it reported its version
+	plugin  versionState
 	same    string    // trace of the program when it was identical to ours
 	binDirs []string  // as the runtime last reported them
 	search  time.Time // when to search again for files that name the program

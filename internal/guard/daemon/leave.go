@@ -63,6 +63,7 @@ func (k *daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networ
 	k.set(s)
 	k.say(func(r *guard.Report) {
 		r.File, r.State, r.Mode, r.Delegate, r.Program = "", state, "", "", ""
+		r.Version, r.Keyed, r.Doubt = "", "", ""
 		if s.file != "" {
 			r.File = k.host(s.file)
 		}

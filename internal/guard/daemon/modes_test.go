@@ -50,3 +50,20 @@ func FuzzParseMode(f *testing.F) {
 		}
 	})
 }
+
+// A guard that the runtime's environment switches off is not reported as in force.
+func TestOffByEnvironmentIsReported(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.turn("enforce")
+	s.write("run/plumbline/guard/"+guard.OffFile, "", 0o644)
+	if r := s.snapshot(s.Now()); r.Mode != guard.Off || r.Unprotected() == "" || !strings.Contains(r.Why, "PLUMBLINE_GUARD") {
+		t.Errorf("%+v", r)
+	}
+	if err := os.Remove(s.path("run/plumbline/guard/" + guard.OffFile)); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.snapshot(s.Now()); r.Mode != guard.Enforce {
+		t.Errorf("%+v", r)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -55,6 +56,9 @@ func (k *daemon) snapshot(now time.Time) guard.Report {
 	defer k.mu.Unlock()
 	r := k.report
 	r.Schema = guard.ReportSchema
+	if _, err := os.Lstat(k.file(guard.OffFile)); err == nil && r.Mode != "" {
+		r.Mode, r.Why = guard.Off, "the environment of the container runtime has PLUMBLINE_GUARD=off"
+	}
 	for _, name := range slices.Sorted(maps.Keys(k.since)) {
 		patience := stuck
 		if name == "tend" {

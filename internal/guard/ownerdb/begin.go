@@ -94,7 +94,10 @@ func (b *DB) index(n guard.Name) index {
 func (b *DB) holders(ix *index, again string) []string {
 	var out []string
 	for _, c := range ix.Owned {
-		if c == again || len(ix.Owned) > fewOwned && b.holder(ix.Name, c) == nil {
+		if c == again {
+			continue
+		}
+		if o, err := b.holder(ix.Name, c); len(ix.Owned) > fewOwned && o == nil && err == nil {
 			continue
 		}
 		out = append(out, c)
@@ -102,11 +105,15 @@ func (b *DB) holders(ix *index, again string) []string {
 	return out[max(0, len(out)-maxOwned+1):]
 }
 
-// holder returns the container's record if it holds the name, else nil.
-func (b *DB) holder(n guard.Name, container string) *guard.Owner {
-	o, _ := b.Owner(guard.Key{Network: n.Network, Container: container, IfName: n.IfName})
-	if o == nil || o.Name() != n || !o.Holds() {
-		return nil
+// holder returns the container's record if it holds the name, else nil. With an error it is
+// unknown whether it does.
+func (b *DB) holder(n guard.Name, container string) (*guard.Owner, error) {
+	o, err := b.Owner(guard.Key{Network: n.Network, Container: container, IfName: n.IfName})
+	if err != nil && !errors.Is(err, errOtherBoot) {
+		return nil, fmt.Errorf("read the record of container %.64s: %w", container, err)
 	}
-	return o
+	if o == nil || o.Name() != n || !o.Holds() {
+		return nil, nil
+	}
+	return o, nil
 }

@@ -109,7 +109,7 @@ func (b *DB) idle(file string) bool {
 		return err != nil
 	}
 	for _, c := range ix.Owned {
-		if b.holder(ix.Name, c) != nil {
+		if o, err := b.holder(ix.Name, c); o != nil || err != nil {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package ownerdb
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ func (b *DB) Owner(k guard.Key) (*guard.Owner, error) {
 }
 
 // Newest returns the holder of a name with the highest sequence number, nil if nobody holds
-// it.
+// it. With an error there may be a newer one, whose record cannot be read.
 func (b *DB) Newest(n guard.Name) (*guard.Owner, error) {
 	all, err := b.owners(n)
 	if len(all) == 0 {
@@ -42,13 +43,16 @@ func (b *DB) owners(n guard.Name) ([]guard.Owner, error) {
 		return nil, err
 	}
 	var out []guard.Owner
+	var errs []error
 	for _, c := range ix.Owned[:min(len(ix.Owned), maxOwned)] {
-		if o := b.holder(n, c); o != nil {
+		o, err := b.holder(n, c)
+		if o != nil {
 			out = append(out, *o)
 		}
+		errs = append(errs, err)
 	}
 	slices.SortFunc(out, newestFirst)
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 func newestFirst(a, b guard.Owner) int {

@@ -27,6 +27,9 @@ func (s *session) del(ctx context.Context) *answer {
 		return s.pass(ctx)
 	}
 	s.reach("decided")
+	if d.Late && s.absent != nil && s.as == guard.Enforce {
+		return &answer{trouble: s.absent} // the program may appear at any moment, in any version
+	}
 	if d.Again > 0 {
 		s.queued("its ADD was ended and may still assign an address", d.Again)
 	}
@@ -72,7 +75,10 @@ func (s *session) decide(ctx context.Context, by func(guard.Call, guard.Known) g
 		return guard.Decision{}, k, err
 	}
 	if k.Newest, err = s.db.Newest(s.call.Name()); err != nil {
-		return guard.Decision{}, k, err
+		if k.Newest == nil {
+			return guard.Decision{}, k, err
+		}
+		s.trouble("read the ownership record of another sandbox of the pod", err) // the others still decide
 	}
 	if o := k.Own; o != nil && o.State == guard.Adding {
 		k.Running = alive(s.Proc, o.PID, o.Start)

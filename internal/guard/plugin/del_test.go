@@ -32,7 +32,10 @@ func TestLateDel(t *testing.T) {
 		"observed":           {"calico", "v1.5.0", guard.Observe, "calico DEL", 0, guard.ByName},
 		"by name":            {"calico", "v1.5.0", guard.Enforce, "", 1, guard.ByName},
 		"by both":            {"calico", "v3.31.0", guard.Enforce, "calico-ipam DEL", 1, guard.ByBoth},
-		"not known":          {"calico", "whatever", guard.Enforce, "calico DEL", 0, guard.NotKnown},
+		"single binary":      {"calico", singleBinary + "v3.33.0", guard.Enforce, "calico-ipam DEL", 1, guard.ByBoth},
+		"unknown version":    {"calico", "whatever", guard.Enforce, "calico-ipam DEL", 1, guard.ByBoth},
+		"a later version":    {"calico", "v4.0.0", guard.Enforce, "calico-ipam DEL", 1, guard.ByBoth},
+		"no version":         {"calico", "", guard.Enforce, "calico-ipam DEL", 1, guard.ByBoth},
 		"another's":          {"scripted", "v1.5.0", guard.Enforce, "scripted DEL", 0, guard.NotKnown},
 		"another's observed": {"scripted", "v1.5.0", guard.Observe, "scripted DEL", 0, guard.NotKnown},
 	} {
@@ -55,6 +58,10 @@ func TestLateDel(t *testing.T) {
 			events, _ := s.events()
 			if e := events[2]; !e.Late || e.Rule != 5 || e.Keyed != c.keyed || !strings.Contains(e.Says, "new") {
 				t.Errorf("%+v", e)
+			}
+			certain := c.kind == "calico" && guard.KnownVersion(strings.TrimPrefix(c.version, singleBinary))
+			if e := events[2]; (e.Doubt == "") != (certain || c.mode != guard.Enforce) {
+				t.Errorf("doubt %q", e.Doubt)
 			}
 			if s.owner("old").State != guard.Deleted || s.owner("new").State != guard.Added {
 				t.Errorf("%+v\n%+v", s.owner("old"), s.owner("new"))

@@ -19,6 +19,9 @@ const (
 	internal         = 999
 )
 
+// errNoMode means that neither the guard daemon nor an earlier one has left a mode.
+var errNoMode = errors.New("no mode is known: the call is only observed")
+
 // Main answers one call and returns the exit code.
 func Main(w World) int {
 	w.withDefaults()
@@ -43,9 +46,13 @@ func Main(w World) int {
 		}
 		return w.refuse(version, badConfiguration, err)
 	}
+	mode, known := w.mode()
 	s := &session{
 		World: &w, entry: e, call: parseCall(w.Env, e.network),
-		delegate: delegate{kind: e.kind, path: lookup(w.Env, "CNI_PATH"), env: w.Env}, as: w.mode(),
+		delegate: delegate{kind: e.kind, path: lookup(w.Env, "CNI_PATH"), env: w.Env}, as: mode,
+	}
+	if !known {
+		s.trouble("read the mode", errNoMode)
 	}
 	ctx, stop := s.limited()
 	defer stop()

@@ -5,24 +5,34 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"plumbline.dev/plumbline/internal/guard"
 	"plumbline.dev/plumbline/internal/hostfile"
 )
 
-// mode reads the mode of the guard. A mode that cannot be read means observe.
-func (w *World) mode() guard.Mode {
+// mode reads the mode of the guard. Until the guard daemon has written it, which after a
+// reboot may take long, it is the last one that was configured. If that cannot be read
+// either, the mode is observe, and known is false.
+func (w *World) mode() (m guard.Mode, known bool) {
+	off := filepath.Join(w.Dir, guard.OffFile)
 	if lookup(w.Env, "PLUMBLINE_GUARD") == string(guard.Off) {
-		return guard.Off
+		if f, err := os.OpenFile(off, os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o644); err == nil {
+			_ = f.Close()
+		}
+		return guard.Off, true
 	}
+	_ = os.Remove(off)
 	if _, err := os.Stat(w.Program + guard.Marker); err == nil {
-		return guard.Off
+		return guard.Off, true
 	}
-	switch m := guard.Mode(word(filepath.Join(w.Dir, guard.ModeFile))); m {
-	case guard.Enforce, guard.Off:
-		return m
-	default:
-		return guard.Observe
+	for _, file := range []string{filepath.Join(w.Dir, guard.ModeFile), w.LastMode} {
+		switch m := guard.Mode(word(file)); m {
+		case guard.Enforce, guard.Observe, guard.Off:
+			return m, true
+		}
 	}
+	return guard.Observe, false
 }
 
 // word reads a file of one word; empty if it cannot be read.

@@ -128,7 +128,11 @@ func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, kno
 // the pod is on this node; a queued one comes later, when the pod of that name may run on
 // another node, which cannot be known here. `plumbline check` finds what is left.
 func (s *session) careful(ctx context.Context, d *guard.Decision, known guard.Known) *answer {
-	switch s.goesBy(ctx) {
+	by := s.goesBy(ctx)
+	if s.absent != nil {
+		return &answer{trouble: s.absent}
+	}
+	switch by {
 	case guard.ByName:
 		s.did("did not delete what the plugin finds by pod name: the pod may run on another node")
 		return &answer{}

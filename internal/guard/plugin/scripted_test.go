@@ -73,8 +73,7 @@ type heard struct {
 func scriptedMain() {
 	if len(os.Args) > 1 && os.Args[1] == "-v" {
 		_ = os.WriteFile(os.Args[0]+".asked", []byte("for its version"), 0o600)
-		fmt.Fprintln(os.Stdout, word(os.Args[0]+".version"))
-		return
+		os.Exit(answerVersion(word(os.Args[0] + ".version")))
 	}
 	if os.Getenv("SCRIPTED_CHILD") != "" {
 		time.Sleep(time.Minute)
@@ -126,9 +125,29 @@ func scriptedMain() {
 	os.Exit(a.Code)
 }
 
+// singleBinary marks the version of a program that answers as Calico 3.33 was recorded to: one
+// program for all components, which is a CNI plugin only if CNI_COMMAND is set.
+const singleBinary = "single binary "
+
+// answerVersion answers -v in the shape of a version: those before 3.33 ignore CNI_COMMAND, and
+// one without a version fails.
+func answerVersion(version string) (code int) {
+	version, single := strings.CutPrefix(version, singleBinary)
+	switch {
+	case version == "":
+		fmt.Fprintln(os.Stderr, "no version")
+		return 1
+	case single && os.Getenv("CNI_COMMAND") == "":
+		fmt.Fprintln(os.Stderr, "Error: unknown shorthand flag: 'v' in -v")
+		return 1
+	}
+	fmt.Fprintln(os.Stdout, version)
+	return 0
+}
+
 // guardMain is the plugin as a process; the environment says where it is to break.
 func guardMain() {
-	w := World{Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0], Dir: os.Getenv("TEST_DIR")}
+	w := World{Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0], Dir: os.Getenv("TEST_DIR"), LastMode: os.Getenv("TEST_DIR") + ".last-mode"}
 	w.Now = time.Now //nolint:forbidigo // here it is a program
 	if d, err := time.ParseDuration(os.Getenv("TEST_PATIENCE")); err == nil {
 		w.patience, w.addPatience = d, d

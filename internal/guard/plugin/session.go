@@ -21,6 +21,7 @@ type session struct {
 	event    guard.Event
 	began    time.Time
 	keyed    guard.Keying // how the delegate finds objects; empty until goesBy
+	absent   error        // why goesBy could not start the delegate: it is missing, or is being replaced
 
 	replays bool // it carries out a queued DEL; no runtime called
 

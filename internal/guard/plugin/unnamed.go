@@ -25,24 +25,25 @@ func (s *session) unnamed(ctx context.Context) *answer {
 	return ipam.run(ctx, string(guard.Del), s.entry.configuration())
 }
 
-// ipam is the type of the delegate's IPAM plugin.
+// ipam is the type of the delegate's IPAM plugin, read as the delegate's own decoder does;
+// empty if the delegate has none.
 func (e *entry) ipam() string {
-	var ipam struct {
-		Type string `json:"type"`
+	var conf struct {
+		IPAM struct {
+			Type string `json:"type"`
+		} `json:"ipam"`
 	}
-	for _, f := range e.delegate {
-		if f.name == "ipam" {
-			_ = json.Unmarshal(f.value, &ipam)
-		}
+	if json.Unmarshal(object(e.delegate), &conf) != nil {
+		return guard.UnknownIPAM
 	}
-	return ipam.Type
+	return conf.IPAM.Type
 }
 
 // calico reports whether the delegate is Calico, the only one in the table of guard.Keyed.
 func (e *entry) calico() bool { return e.kind == "calico" }
 
-// asking is how long Calico may take to report its version. If the version is unknown a
-// late DEL is passed on, so on an overloaded node the wait is worth it.
+// asking is how long Calico may take to report its version. Without a version the guard
+// must assume how Calico finds objects, so on an overloaded node the wait is worth it.
 const asking = 10 * time.Second
 
 // goesBy returns how the delegate finds objects. Only Calico is asked for its version;
@@ -55,11 +56,19 @@ func (s *session) goesBy(ctx context.Context) guard.Keying {
 	if s.entry.calico() {
 		ctx, stop := context.WithTimeout(ctx, asking)
 		defer stop()
-		a := s.delegate.run(ctx, "", nil, "-v")
-		if !a.ok() {
+		// The single binary of Calico 3.33 parses -v only if CNI_COMMAND is set; VERSION
+		// only reads, whatever else the program makes of it.
+		if a := s.delegate.run(ctx, string(guard.Version), nil, "-v"); a.ok() {
+			version = strings.TrimSpace(string(a.out))
+		} else {
 			s.trouble("read the plugin's version", errors.New(wrong(a)))
+			if a.trouble != nil && passing(a.trouble) {
+				s.absent = a.trouble
+			}
 		}
-		version = strings.TrimSpace(string(a.out))
+	}
+	if doubt := guard.Doubt(s.entry.kind, s.entry.ipam(), version); doubt != "" && s.as == guard.Enforce {
+		s.event.Doubt = doubt
 	}
 	s.keyed = guard.Keyed(s.entry.kind, s.entry.ipam(), version)
 	return s.keyed

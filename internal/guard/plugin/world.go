@@ -26,6 +26,7 @@ type World struct {
 	Now            func() time.Time
 	Program        string // path of this program
 	Dir            string // directory of the guard
+	LastMode       string // file with the last configured mode
 	Proc           string // procfs
 
 	patience    time.Duration
@@ -55,6 +56,9 @@ type ownerDB interface {
 func (w *World) withDefaults() {
 	if w.Dir == "" {
 		w.Dir = guard.Dir
+	}
+	if w.LastMode == "" {
+		w.LastMode = guard.LastModeFile
 	}
 	if w.Proc == "" {
 		w.Proc = "/proc"

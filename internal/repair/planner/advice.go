@@ -37,6 +37,7 @@ func advice(c finding.Code) string {
 		finding.PL5003: "restart calico-node on the node, run plumbline check again, then repair PL1003",
 		finding.PL5005: "restart calico-node on the node: it detects the address when it starts",
 		finding.PL5006: "restart kube-proxy on the node (with nf_tables delete its tables first), and find what removed its rules",
+		finding.PL5007: "see plumbline guard status; until it protects, do not reuse pod names on the node",
 		finding.PL9001: "make the agent on the node answer",
 		finding.PL9003: "if no migration is running, run calicoctl datastore migrate unlock",
 		finding.PL9004: "renew or delete the entry in the suppressions file",

@@ -1,0 +1,61 @@
+package plugin
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// After a reboot, and until the guard daemon runs, the mode is the last one that was
+// configured; without any the plugin observes, and says that it knows none.
+func TestModeWithoutTheDaemon(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file, last string
+		want       guard.Mode
+		trouble    bool
+	}{
+		"the daemon's":         {"enforce\n", "observe\n", guard.Enforce, false},
+		"of before the reboot": {"", "enforce\n", guard.Enforce, false},
+		"misspelt":             {"enforced\n", "enforce\n", guard.Enforce, false},
+		"none":                 {"", "", guard.Observe, true},
+		"both misspelt":        {"on", "on", guard.Observe, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			for file, text := range map[string]string{filepath.Join(s.dir, guard.ModeFile): c.file, s.dir + ".last-mode": c.last} {
+				if text != "" {
+					must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+					must(t, os.WriteFile(file, []byte(text), 0o600))
+				}
+			}
+			s.call("ADD", "a")
+			events, _ := s.events()
+			if e := events[0]; e.Mode != c.want || strings.Contains(e.Note(), errNoMode.Error()) != c.trouble {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// A guard that the runtime's environment switches off leaves a file that the guard daemon
+// reports, as long as it is off.
+func TestOffByEnvironment(t *testing.T) {
+	t.Parallel()
+	s := newStand(t).mode(guard.Enforce)
+	file := filepath.Join(s.dir, guard.OffFile)
+	for _, off := range []bool{true, false} {
+		var more []string
+		if off {
+			more = []string{"PLUMBLINE_GUARD=off"}
+		}
+		s.call("ADD", "a", more...)
+		if _, err := os.Lstat(file); (err == nil) != off {
+			t.Errorf("off %t: %v", off, err)
+		}
+	}
+}
