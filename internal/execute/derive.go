@@ -134,11 +134,12 @@ func (x *Executor) end(ctx context.Context, d *demand, e *change.Ending, all []s
 }
 
 // mustAs adds the nodes that Calico may call by a name. If none is called so, all must verify, and the user
-// must have said that the node is gone.
+// must have said that the node is gone. With custom resources a node is called by the name of its Node object: if
+// there is none, another node that claims the name (a cloned disk) does not stand for the machine that had it.
 func (x *Executor) mustAs(ctx context.Context, d *demand, unused *change.NotInUse, all []string, finding, name string) {
 	nodes, there := x.called(all, name)
 	x.must(ctx, unused, all, nodes...)
-	if there {
+	if there && (x.Etcd || slices.Contains(all, name)) {
 		return
 	}
 	gone := model.Ref{Kind: model.KindNode, Name: name}
@@ -177,11 +178,11 @@ func (x *Executor) must(ctx context.Context, d *change.NotInUse, all []string, n
 	}
 }
 
-// outOfService reads live whether the user declared the node down permanently.
+// outOfService reads live whether a person declared the node down permanently, and it is.
 func (x *Executor) outOfService(ctx context.Context, node string) bool {
 	o, err := x.Kube.Get(ctx, model.Ref{Kind: model.KindNode, Name: node})
 	var n model.NodeBody
-	return err == nil && o.There() && json.Unmarshal(o.Body, &n) == nil && model.OutOfService(n.Taints)
+	return err == nil && o.There() && json.Unmarshal(o.Body, &n) == nil && n.OutOfService(model.At(x.Now()))
 }
 
 // declaredGone reports that the user declared the node gone: the plan says that its Node object

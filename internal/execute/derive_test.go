@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
@@ -23,7 +24,8 @@ type fleet struct {
 	shows  bool              // but these show what uses the address
 	names  map[string]string // what Calico calls them, if not by their names
 	using  string            // the node with the address
-	down   []string          // have the out-of-service taint
+	down   []string          // have the out-of-service taint, and their kubelets have been silent for ten minutes
+	node   *model.NodeBody   // n1's Node, if it is another
 	pod    string            // the node of a pod that has the address in its status
 	owner  string            // the node that the allocation names; n1 if empty
 }
@@ -43,7 +45,10 @@ func (f *fleet) run(t *testing.T) (*cluster, repair.Outcome, string) {
 	for _, n := range c.nodes {
 		b := model.NodeBody{}
 		if slices.Contains(f.down, n) {
-			b.Taints = []string{model.OutOfServiceTaint + ":NoExecute"}
+			b = model.NodeBody{Silent: true, Changed: model.At(c.clock.Add(-10 * time.Minute)), Taints: []string{model.OutOfServiceTaint + ":NoExecute"}}
+		}
+		if n == "n1" && f.node != nil {
+			b = *f.node
 		}
 		body, _ := json.Marshal(b)
 		at := model.Ref{Kind: model.KindNode, Name: n}
@@ -105,6 +110,7 @@ func TestNodesAreDerived(t *testing.T) {
 		"an incomplete answer shows who uses it":          {fleet{half: []string{"n3"}, shows: true, using: "n3"}, false, "n3"},
 		"a pod elsewhere has it in its status":            {fleet{pod: "n3"}, false, "has 10.0.0.0 in its status"},
 		"the allocation names a node that is gone":        {fleet{owner: "n9"}, false, "node n9 has no Node object"},
+		"and another node claims its name":                {fleet{owner: "n9", names: map[string]string{"n3": "n9"}}, false, "node n9 has no Node object"},
 		"out of service and silent":                       {fleet{silent: []string{"n1"}, down: []string{"n1"}}, true, ""},
 		"out of service and silent, used elsewhere":       {fleet{silent: []string{"n1"}, down: []string{"n1"}, using: "n3"}, false, "exists on n3"},
 		"out of service, but it answers":                  {fleet{down: []string{"n1"}, using: "n1"}, false, "exists on n1"},
@@ -115,6 +121,47 @@ func TestNodesAreDerived(t *testing.T) {
 			c, got, why := test.run(t)
 			if (got == repair.Done) != test.released || !strings.Contains(why, test.why) {
 				t.Errorf("%s: %s\n%q", got, why, c.log)
+			}
+		})
+	}
+}
+
+// The taint out-of-service excuses the silence of a node's agent only if Kubernetes honours it,
+// and the kubelet has been silent for minutes.
+func TestOutOfService(t *testing.T) {
+	t.Parallel()
+	const now = 1_700_000_000 // the clock of newCluster
+	down := func(change func(b *model.NodeBody)) *model.NodeBody {
+		b := &model.NodeBody{Silent: true, Changed: now - 600, Taints: []string{model.OutOfServiceTaint + ":NoExecute"}}
+		change(b)
+		return b
+	}
+	taint := func(effect string) func(*model.NodeBody) {
+		return func(b *model.NodeBody) { b.Taints = []string{model.OutOfServiceTaint + effect} }
+	}
+	for name, test := range map[string]struct {
+		node *model.NodeBody
+		free bool
+	}{
+		"down":                          {down(func(*model.NodeBody) {}), true},
+		"NoSchedule":                    {down(taint(":NoSchedule")), true},
+		"PreferNoSchedule":              {down(taint(":PreferNoSchedule")), false},
+		"no effect":                     {down(taint(":")), false},
+		"another taint":                 {down(taint("-soon:NoExecute")), false},
+		"Ready":                         {down(func(b *model.NodeBody) { b.Ready, b.Silent = true, false }), false},
+		"Ready, says a torn object":     {down(func(b *model.NodeBody) { b.Ready = true }), false},
+		"its kubelet says not ready":    {down(func(b *model.NodeBody) { b.Silent = false }), false},
+		"silent for less than 5m":       {down(func(b *model.NodeBody) { b.Changed = now - 200 }), false},
+		"silent from tomorrow":          {down(func(b *model.NodeBody) { b.Changed = now + 86400 }), false},
+		"since when is not known":       {down(func(b *model.NodeBody) { b.Changed = 0 }), false},
+		"a node without any status":     {&model.NodeBody{Taints: []string{model.OutOfServiceTaint + ":NoExecute"}}, false},
+		"silent for hours, not tainted": {down(func(b *model.NodeBody) { b.Taints = nil }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := fleet{silent: []string{"n1"}, node: test.node}
+			if _, got, why := f.run(t); (got == repair.Done) != test.free {
+				t.Errorf("%s: %s", got, why)
 			}
 		})
 	}

@@ -27,7 +27,10 @@ func (h *Host) KubeletHas(uid string) (bool, error) {
 	if !podUID.MatchString(uid) {
 		return false, fmt.Errorf("%.80q is not the UID of a pod", uid)
 	}
-	if k := h.runningKubelet(); k.pid != 0 && k.args == "" {
+	switch k := h.runningKubelet(); {
+	case k.pid == 0:
+		return false, errors.New("no running kubelet was found: it may be restarting, with another --root-dir than the usual ones")
+	case k.args == "":
 		return false, errors.New("the arguments of the kubelet, which may name another directory, cannot be read")
 	}
 	dirs := kubeletDirs

@@ -17,7 +17,7 @@ func (w *world) build() {
 		n.calico = n.name
 		n.called = []string{n.name}
 		w.nodes = append(w.nodes, n)
-		w.kube.swap(others, nodeRef(n.name), nil, &row{value: &machine{Name: n.name, BootID: n.bootID(), ready: true, created: begin}})
+		w.kube.swap(others, nodeRef(n.name), nil, &row{value: &machine{Name: n.name, BootID: n.bootID(), Ready: true, Changed: begin, created: begin}})
 		for _, four := range []bool{true, false} {
 			if four || w.dual {
 				c := &claim{n: n, four: four}

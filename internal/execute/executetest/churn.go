@@ -209,7 +209,11 @@ func (w *world) taints(n *node, taints ...string) bool {
 		return false
 	}
 	m := *r.value.(*machine)
-	m.Taints, m.ready, m.BootID = taints, len(taints) == 0, n.bootID()
+	m.Taints, m.Ready, m.BootID = taints, len(taints) == 0, n.bootID()
+	m.Silent, m.Changed = !m.Ready, w.time()
+	if m.Silent { // nobody declares a node down that fell silent just now
+		m.Changed = m.Changed.Add(-10 * time.Minute)
+	}
 	w.kube.swap(others, r.ref, r, &row{value: &m})
 	return true
 }

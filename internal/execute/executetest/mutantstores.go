@@ -82,7 +82,7 @@ type tainted struct{ reach }
 func (s tainted) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
 	o, err := s.reach.Get(ctx, ref)
 	if ref.Kind == model.KindNode && err == nil && o.There() {
-		o.Body, err = json.Marshal(model.NodeBody{Taints: []string{model.OutOfServiceTaint + ":NoExecute"}})
+		o.Body, err = json.Marshal(model.NodeBody{Silent: true, Changed: 1, Taints: []string{model.OutOfServiceTaint + ":NoExecute"}})
 	}
 	return o, err
 }

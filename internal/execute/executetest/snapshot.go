@@ -46,7 +46,7 @@ func (w *world) datastore() string {
 func (w *world) snapshotKube(s *model.Snapshot) {
 	for _, r := range w.kube.all(model.KindNode) {
 		m := r.value.(*machine)
-		n := model.Node{Name: r.ref.Name, UID: r.uid, BootID: m.BootID, Ready: m.ready, Changed: m.created, Created: m.created, Revision: r.rev(), Taints: m.Taints}
+		n := model.Node{Name: r.ref.Name, UID: r.uid, BootID: m.BootID, Ready: m.Ready, Silent: m.Silent, Changed: m.Changed, Created: m.created, Revision: r.rev(), Taints: m.Taints}
 		if m.tunnel.IsValid() {
 			n.Tunnels = []model.Tunnel{{Kind: "vxlan", IP: m.tunnel}}
 		}

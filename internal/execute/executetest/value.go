@@ -36,7 +36,11 @@ type machine struct {
 	BootID string   `json:"bootID"`
 	Taints []string `json:"taints,omitempty"`
 
-	ready   bool
+	// Of the Ready condition, as model.NodeBody has them.
+	Ready   bool       `json:"ready"`
+	Silent  bool       `json:"silent,omitempty"`
+	Changed model.Time `json:"changed,omitzero"`
+
 	tunnel  netip.Addr
 	created model.Time
 }

@@ -2,33 +2,34 @@ package cniconf
 
 import (
 	"encoding/json"
-
-	"plumbline.dev/plumbline/internal/guard"
+	"fmt"
 )
 
 // IPAM returns the type of the IPAM plugin in Calico's entry, wrapped or not, read as
-// Calico's own decoder does. It is empty if there is none, guard.UnknownIPAM if it cannot be
-// read.
-func (f *File) IPAM() string {
+// Calico's own decoder does; empty if the entry has none.
+func (f *File) IPAM() (string, error) {
 	now, err := f.disk.read(f.path)
 	if err != nil {
-		return guard.UnknownIPAM
+		return "", err
 	}
 	d, err := parse(now.raw)
 	if err != nil {
-		return guard.UnknownIPAM
+		return "", err
 	}
 	state, e, err := d.judge()
 	if err == nil && state == Patched {
 		e, err = d.delegate(e)
+	}
+	if err != nil {
+		return "", err
 	}
 	var conf struct {
 		IPAM struct {
 			Type string `json:"type"`
 		} `json:"ipam"`
 	}
-	if err != nil || json.Unmarshal(e.of(d.raw), &conf) != nil {
-		return guard.UnknownIPAM
+	if err := json.Unmarshal(e.of(d.raw), &conf); err != nil {
+		return "", fmt.Errorf("read the IPAM type of %s: %w", f.path, err)
 	}
-	return conf.IPAM.Type
+	return conf.IPAM.Type, nil
 }

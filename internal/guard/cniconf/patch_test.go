@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"plumbline.dev/plumbline/internal/guard"
 )
 
 var update = flag.Bool("update", false, "write what Patch makes of the fixtures anew")
@@ -219,12 +217,12 @@ func TestIPAM(t *testing.T) {
 			}
 		}
 		for _, file := range []string{path, path + ".guarded"} {
-			if got := NewFile(file, "").IPAM(); got != want {
-				t.Errorf("%s: %q, not %q", file, got, want)
+			if got, err := NewFile(file, "").IPAM(); err != nil || got != want {
+				t.Errorf("%s: %q, not %q, %v", file, got, want, err)
 			}
 		}
 	}
-	if got := NewFile(t.TempDir()+"/none", "").IPAM(); got != guard.UnknownIPAM {
+	if got, err := NewFile(t.TempDir()+"/none", "").IPAM(); err == nil {
 		t.Errorf("of no file: %q", got)
 	}
 }

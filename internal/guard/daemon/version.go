@@ -47,7 +47,10 @@ func (k *daemon) readVersion(ctx context.Context, s *stage, f *cniconf.File) {
 			v.retry = now.Add(versionRetry)
 		}
 	}
-	ipam := f.IPAM()
+	ipam, err := f.IPAM()
+	if err != nil {
+		ipam = guard.UnknownIPAM
+	}
 	k.say(func(r *guard.Report) {
 		r.Keyed, r.Doubt = guard.Keyed(calico, ipam, v.version), guard.Doubt(calico, ipam, v.version)
 		if r.Version = ""; guard.KnownVersion(v.version) {

@@ -14,7 +14,7 @@ const failed = `{"cniVersion":"0.3.1","code":999,"msg":"no address\nsecond line"
 
 func TestAddIsRecorded(t *testing.T) {
 	t.Parallel()
-	s := newStand(t)
+	s := newStand(t).mode(guard.Observe)
 	if got := s.call("ADD", "c1"); got.out != okResult {
 		t.Fatalf("%+v", got)
 	}

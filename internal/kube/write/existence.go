@@ -20,7 +20,7 @@ func (s PodStore) node(ctx context.Context, r model.Ref) (model.Object, error) {
 			return model.Object{}, err
 		}
 		m := kube.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.Revision}
-		return object(model.KindNode, m, model.NodeBody{Ready: n.Ready, BootID: n.BootID, Taints: n.Taints})
+		return object(model.KindNode, m, n.Body())
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -89,10 +90,45 @@ func TestCases(t *testing.T) {
 		},
 		"out of service: the other nodes must verify": {
 			"PL1001", func(s *model.Snapshot, g *given) {
-				s.Nodes[1].Taints = []string{"node.kubernetes.io/out-of-service:NoExecute"}
+				outOfService(s, "NoExecute")
 				g.Silent = []string{"n2"}
 			},
 			[]string{"PL1001/10.0.0.10 safe\n  dead: [10.0.0.10] by [n1], containers [baa4b433]"},
+			nil,
+		},
+		"out of service, with an effect that Kubernetes ignores": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				outOfService(s, "PreferNoSchedule")
+				g.Silent = []string{"n2"}
+			},
+			[]string{"refused PL1001/10.0.0.10: live verification by the agent on n2 is not possible"},
+			nil,
+		},
+		"out of service, but it has been silent for less than minutes": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				outOfService(s, "NoExecute")
+				s.Nodes[1].Changed = s.Meta.Taken.Add(-4 * time.Minute)
+				g.Silent = []string{"n2"}
+			},
+			[]string{"refused PL1001/10.0.0.10: live verification by the agent on n2 is not possible"},
+			nil,
+		},
+		"out of service, but it is Ready: its agent is what does not answer": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				outOfService(s, "NoExecute")
+				s.Nodes[1].Ready, s.Nodes[1].Silent = true, false
+				g.Silent = []string{"n2"}
+			},
+			[]string{"refused PL1001/10.0.0.10: live verification by the agent on n2 is not possible", "check the agent's pod there"},
+			nil,
+		},
+		"out of service, but its kubelet reports that it is not ready": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				outOfService(s, "NoExecute")
+				s.Nodes[1].Silent = false
+				g.Silent = []string{"n2"}
+			},
+			[]string{"refused PL1001/10.0.0.10: live verification by the agent on n2 is not possible"},
 			nil,
 		},
 		"a finished pod on another node still has it in its status: that node must verify too": {
@@ -298,4 +334,11 @@ func strayEndpoint(s *model.Snapshot) {
 	s.Info[0].Datastore = "etcd"
 	s.Hosts = []model.Host{{Name: "n1", Kubernetes: "n1"}, {Name: "n2", Kubernetes: "n2"}}
 	s.Endpoints = []model.Endpoint{{Namespace: "shop", Name: "gone", Node: "n1", Orchestrator: "k8s", Pod: "gone", ContainerID: leakedID, IPs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}
+}
+
+// outOfService declares n2 down: it has been silent for ten minutes.
+func outOfService(s *model.Snapshot, effect string) {
+	n := &s.Nodes[1]
+	n.Ready, n.Silent, n.Changed = false, true, s.Meta.Taken.Add(-10*time.Minute)
+	n.Taints = []string{model.OutOfServiceTaint + ":" + effect}
 }

@@ -90,10 +90,10 @@ func (b *builder) chooseVerifiers(d *change.NotInUse, must map[string]bool) *rep
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {
-		case silent && model.OutOfService(b.view.NodeByName(name).Taints):
+		case silent && b.outOfService(b.view.NodeByName(name)):
 			excused = true
 		case silent:
-			return &repair.Refusal{Why: "live verification by the agent on " + name + " is not possible", Advice: "make the agent on " + name + " answer; if the node is down permanently, taint it " + model.OutOfServiceTaint}
+			return &repair.Refusal{Why: "live verification by the agent on " + name + " is not possible", Advice: answerAdvice(b.view.NodeByName(name))}
 		default:
 			d.Nodes = append(d.Nodes, name)
 		}
@@ -109,11 +109,28 @@ func (b *builder) chooseVerifiers(d *change.NotInUse, must map[string]bool) *rep
 		switch n := b.view.Node(i); {
 		case !b.nodes.mute[n.Name]:
 			d.Nodes = append(d.Nodes, n.Name)
-		case !model.OutOfService(n.Taints):
-			return &repair.Refusal{Why: "the agents on all other nodes must verify it; not possible on " + n.Name, Advice: "make the agent on " + n.Name + " answer"}
+		case !b.outOfService(n):
+			return &repair.Refusal{Why: "the agents on all other nodes must verify it; not possible on " + n.Name, Advice: answerAdvice(n)}
 		}
 	}
 	return nil
+}
+
+// outOfService reports whether a person has declared the node down permanently, and it is.
+func (b *builder) outOfService(n *model.Node) bool {
+	body := n.Body()
+	return body.OutOfService(b.view.Snapshot().Meta.Taken)
+}
+
+// answerAdvice says how the silence of a node's agent ends. Only for a node that has stopped
+// reporting does it name the taint, with which Kubernetes deletes the node's pods and detaches
+// their volumes.
+func answerAdvice(n *model.Node) string {
+	if !n.Silent {
+		return "the node " + n.Name + " runs, and its agent does not answer: check the agent's pod there"
+	}
+	return "make the agent on " + n.Name + " answer. If the machine is powered off for good, which its console must show, taint the node " +
+		model.OutOfServiceTaint + "=:NoExecute; the taint counts when its kubelet has been silent for 5 minutes"
 }
 
 // surveyNodes fills b.nodes, once.
