@@ -32,12 +32,14 @@ func hungMounts(p *Pass, _ model.Table, row int32) {
 	}
 	f.Summary += "; "
 	switch names := podNames(pods); {
+	case m.Layer != "":
+		f.Summary += plain(m.Layer, maxName) + " is on it: containers cannot read their images"
 	case len(names) > 0:
 		f.Summary += "used by " + some(names)
 	case gone > 0:
 		f.Summary += "used by pods that are gone"
 	default:
-		f.Summary += "no pod uses it"
+		f.Summary += "no pod has it mounted"
 		f.Severity = finding.Warning
 	}
 	p.Report(f)

@@ -84,6 +84,17 @@ func (c *cluster) did(format string, args ...any) {
 	c.log = append(c.log, fmt.Sprintf(format, args...))
 }
 
+func (c *cluster) PodsOn(_ context.Context, node string) ([]model.Object, error) {
+	var out []model.Object
+	for ref, o := range c.objects {
+		var p model.PodBody
+		if ref.Kind == model.KindPod && json.Unmarshal(o.Body, &p) == nil && p.Node == node {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
 func (c *cluster) PodsWith(context.Context, netip.Addr) ([]model.Object, error) { return c.pods, nil }
 
 func (c *cluster) Get(_ context.Context, r model.Ref) (model.Object, error) {

@@ -15,13 +15,14 @@ import (
 // it is now.
 type demand struct {
 	freed, moved *change.NotInUse // addresses that become free, and that another container gets
+	acted        *change.NotInUse // what a change on a node must not meet
 	given        []*change.RunningPod
 	refused      string // why it must not be written, whatever the nodes say
 }
 
 func (d *demand) proofs() []*change.Proof {
 	var out []*change.Proof
-	for _, n := range []*change.NotInUse{d.freed, d.moved} {
+	for _, n := range []*change.NotInUse{d.freed, d.moved, d.acted} {
 		if n != nil {
 			out = append(out, &change.Proof{NotInUse: n})
 		}
@@ -67,6 +68,13 @@ func (x *Executor) derive(ctx context.Context, e *change.Edited) (map[string]*de
 		g := &e.Gives[i]
 		if err := x.give(ctx, of(g.For), g); err != nil {
 			return nil, err
+		}
+	}
+	if e.Acts != nil {
+		for _, f := range e.For {
+			if err := x.act(ctx, of(f), f, e); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil

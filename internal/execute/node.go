@@ -24,7 +24,7 @@ type NodeWriter interface {
 }
 
 // onNode executes a step that changes a node, through its agent: read the object, verify the
-// proofs, journal, change. The kernel has no revisions: the agent compares the digest and
+// proofs of the plan and what the object itself demands (change.Acting), journal, change. The kernel has no revisions: the agent compares the digest and
 // changes in one call, so the time between the two is short but not zero. On ErrStale and on
 // no answer it starts again; if a later try finds the object gone or changed as wanted, the
 // step is Done.
@@ -47,7 +47,8 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *change.OnNode)
 		if !object.There() {
 			return x.already(s, try > 0)
 		}
-		failed, err := x.prove(ctx, s.For, &change.Edited{})
+		acts := c.Acting(s.On, object)
+		failed, err := x.prove(ctx, s.For, ofNode(object, s.For, &acts))
 		if err != nil {
 			return Verdict{}, err
 		}

@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"plumbline.dev/plumbline/internal/execute"
@@ -45,7 +46,7 @@ func TestNodeChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, p, ref := newCluster(t), planOf([]string{blockA}), model.Ref{Kind: model.KindLink, Name: node + "/cali1"}
-			c.objects[ref] = model.Object{Ref: ref, Revision: "digest"}
+			c.objects[ref] = model.Object{Ref: ref, Revision: "digest", Body: json.RawMessage(`{"name":"cali1","index":7}`)}
 			c.put, c.answer = test.put, test.answer
 			p.Steps[0].On, p.Steps[0].Change = ref, &change.OnNode{Verb: "unlink", Args: map[string]string{"index": "7"}}
 			x := c.executor()

@@ -39,8 +39,10 @@ type restarter interface {
 	RestartPod(ctx context.Context, r model.Ref, uid string) error
 }
 
-// Pods finds pods by address, live.
+// Pods finds pods by address and by node, live.
 type Pods interface {
+	// PodsOn lists all pods that are bound to the node, finished ones included.
+	PodsOn(ctx context.Context, node string) ([]model.Object, error)
 	// PodsWith lists the pods that have the address in their status, finished ones included.
 	PodsWith(ctx context.Context, ip netip.Addr) ([]model.Object, error)
 }

@@ -184,8 +184,8 @@ func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) 
 	return Verdict{repair.Moved, v.Why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Moved, Why: v.Why})
 }
 
-// ended waits until an evicted pod is gone, at most two minutes, so that two pods of one
-// StatefulSet do not terminate at once.
+// ended waits until an evicted pod is gone, so that two pods of one StatefulSet do not
+// terminate at once. If it is not gone after two minutes, no further pod is evicted.
 func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 	c, evicts := s.Change.(*change.Evict)
 	if !evicts || x.DryRun {
@@ -200,6 +200,7 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 			return fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
+	x.lingers = s.On.Name
 	return nil
 }
 

@@ -17,6 +17,9 @@ func (h *Host) Abort(ctx context.Context, want Filesystem, pods []string, dry bo
 	if !ok || !isFUSE(want.Type) {
 		return false, fmt.Errorf("%s is not a FUSE file system", want.Source)
 	}
+	if len(want.Layers) > 0 {
+		return false, fmt.Errorf("%s cannot be aborted: %s is on it", want.Source, want.Layers[0])
+	}
 	if err := want.knows(pods); err != nil {
 		return false, err
 	}

@@ -20,6 +20,8 @@ type Filesystem struct {
 	Points []Point     `json:"points,omitempty"` // where the host has it
 	Pods   []string    `json:"pods,omitempty"`   // UIDs of those that use it, in whatever mount namespace
 	Server *FUSEServer `json:"server,omitempty"` // who serves it, if that is a process of this node
+	Layers []string    `json:"layers,omitempty"` // what else lies on it: images of running containers, block devices
+	Known  bool        `json:"known,omitempty"`  // Pods are all that can use it
 }
 
 // A FUSEServer is the process that serves a FUSE file system.
@@ -74,6 +76,10 @@ func (h *Host) filesystem(ctx context.Context, v *volume, spaces []space) (*File
 		}
 	}
 	slices.Sort(f.Pods)
+	var err error
+	if f.Layers, f.Known, err = h.users(ctx, f.Device); err != nil {
+		return nil, err
+	}
 	all, err := h.points()
 	if err != nil {
 		return nil, err
@@ -114,7 +120,7 @@ func (h *Host) serverProcess(ctx context.Context, v *volume) (*FUSEServer, error
 
 // equal reports whether it is the same file system, used and served by the same.
 func (f *Filesystem) equal(o *Filesystem) bool {
-	if o == nil || f.Device != o.Device || f.Type != o.Type || f.Source != o.Source || !slices.Equal(f.Pods, o.Pods) || (f.Server == nil) != (o.Server == nil) {
+	if o == nil || f.Device != o.Device || f.Type != o.Type || f.Source != o.Source || !slices.Equal(f.Pods, o.Pods) || f.Known != o.Known || !slices.Equal(f.Layers, o.Layers) || (f.Server == nil) != (o.Server == nil) {
 		return false
 	}
 	same := func(a, b Point) bool { return a.ID == b.ID && a.Target == b.Target }

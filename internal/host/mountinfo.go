@@ -13,6 +13,7 @@ import (
 // A mount is one line of a mount table.
 type mount struct {
 	target, kind, source string
+	options              string // of an overlay: which directories it has
 	major, minor         int
 }
 
@@ -48,7 +49,11 @@ func parseMountinfo(b []byte, keep func(kind, target []byte) bool) ([]mount, err
 			continue
 		}
 		i := infos[0]
-		out = append(out, mount{target: i.Mountpoint, kind: i.FSType, source: i.Source, major: i.Major, minor: i.Minor})
+		m := mount{target: i.Mountpoint, kind: i.FSType, source: i.Source, major: i.Major, minor: i.Minor}
+		if m.kind == "overlay" {
+			m.options = i.VFSOptions
+		}
+		out = append(out, m)
 	}
 	return out, bad
 }

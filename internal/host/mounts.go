@@ -35,16 +35,25 @@ func (h *Host) readMounts(ctx context.Context, f *model.NodeState) error {
 	}
 	answers, unasked := h.ask(ctx, vols)
 	var denial error
+	var silent []int
 	for i := range vols {
 		v := &vols[i]
 		a := answers[v.device()]
 		server, err := h.server(ctx, v, a.silent)
 		denial = cmp.Or(denial, err)
-		f.Mounts = append(f.Mounts, model.Mount{
+		row := model.Mount{
 			Target: v.mount.target, Type: v.kind, Source: v.source, Device: v.device(), Pods: v.pods,
 			Silent: a.silent, Asked: a.how, Server: server,
-		})
+		}
+		if a.silent && isFUSE(v.kind) {
+			if w := h.fuse[v.device()]; w.low > 0 {
+				row.Waits = int64((h.now() - w.since).Seconds())
+			}
+			silent = append(silent, len(f.Mounts))
+		}
+		f.Mounts = append(f.Mounts, row)
 	}
+	err = also(err, h.readUsers(ctx, f.Mounts, silent))
 	h.forgetVolumes(vols)
 	if unasked != nil {
 		err = also(err, fmt.Errorf("%w: %w", observe.ErrPartial, unasked))
@@ -57,6 +66,26 @@ func (h *Host) readMounts(ctx context.Context, f *model.NodeState) error {
 		dead, err = dead[:maxRows], also(err, fmt.Errorf("%w: more than %d mounts of deleted containers and pods", observe.ErrPartial, maxRows))
 	}
 	f.Mounts = append(f.Mounts, dead...)
+	return err
+}
+
+// readUsers completes the rows of FUSE file systems that do not answer: all mount tables are read
+// for that, which is not done while all is well.
+func (h *Host) readUsers(ctx context.Context, rows []model.Mount, silent []int) error {
+	if len(silent) == 0 {
+		return nil
+	}
+	spaces, err := h.spacesWith(ctx, everything)
+	if err != nil && !errors.Is(err, observe.ErrPartial) {
+		return fmt.Errorf("%w: %w", observe.ErrPartial, err)
+	}
+	for _, i := range silent {
+		r := &rows[i]
+		if layers := h.layersOn(r.Device, spaces); len(layers) > 0 {
+			r.Layer = layers[0]
+		}
+		r.Known = err == nil && r.Layer == "" && usersKnown(r.Device, spaces)
+	}
 	return err
 }
 

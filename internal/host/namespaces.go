@@ -27,8 +27,10 @@ const (
 	maxPerRoom = 3 // processes kept per namespace, in case the first ends
 )
 
-// spaces returns the mount namespaces of the node, the host's first.
-func (h *Host) spaces(ctx context.Context) ([]space, error) {
+// spaces returns the mount namespaces of the node, the host's first, with their mounts of interest.
+func (h *Host) spaces(ctx context.Context) ([]space, error) { return h.spacesWith(ctx, ofInterest) }
+
+func (h *Host) spacesWith(ctx context.Context, keep func(kind, target []byte) bool) ([]space, error) {
 	in := byMountNS{members: map[string][]process{}, holder: map[string]bool{}}
 	err := h.walk(ctx, few, func(p *process) {
 		if p.State != 'Z' || p.alive() != 0 {
@@ -42,7 +44,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	var out []space
 	var failed error
 	for _, ns := range in.order {
-		s, err := h.space(in.members[ns], in.holder[ns])
+		s, err := h.space(in.members[ns], in.holder[ns], keep)
 		if err != nil && !gone(err) {
 			failed = err
 		}
@@ -94,13 +96,13 @@ func (b *byMountNS) add(p *process, ns string, err error) {
 }
 
 // space reads a namespace through the first of its processes that still exists.
-func (h *Host) space(ps []process, holder bool) (*space, error) {
+func (h *Host) space(ps []process, holder bool, keep func(kind, target []byte) bool) (*space, error) {
 	var failed error
 	for i := range ps {
 		p := &ps[i]
 		s := space{dir: h.dir(p), pid: p.ID, name: p.Name, holder: holder}
 		var err error
-		s.mounts, err = readMountinfo(s.dir, ofInterest)
+		s.mounts, err = readMountinfo(s.dir, keep)
 		if err != nil && s.mounts == nil {
 			failed = err
 			continue

@@ -2,11 +2,15 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/observe"
@@ -71,13 +75,17 @@ func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
 	}
 	slices.Sort(pids)
 	buf := make([]byte, hostfile.MaxStat)
+	unread := 0
 	for i, pid := range pids {
 		if i%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		dir := h.o.Proc + "/" + strconv.Itoa(pid)
 		t, err := hostfile.ReadStat(dir, buf)
-		if err != nil || t.Kernel { // it has ended meanwhile
+		if err != nil || t.Kernel { // most have ended meanwhile
+			if unreadable(err) {
+				unread++
+			}
 			continue
 		}
 		p := process{Task: t}
@@ -86,10 +94,19 @@ func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
 		}
 		visit(&p)
 	}
-	if more {
+	switch {
+	case more:
 		return fmt.Errorf("%w: more than %d processes", observe.ErrPartial, maxProcesses)
+	case unread > 0:
+		return fmt.Errorf("%w: %d processes could not be read", observe.ErrPartial, unread)
 	}
 	return nil
+}
+
+// unreadable reports whether a process exists and could not be read: no descriptor was left, or a
+// right is missing.
+func unreadable(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, fs.ErrPermission)
 }
 
 // hostFirst visits every process with its threads: those of the host's own PID namespace

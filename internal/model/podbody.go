@@ -6,6 +6,7 @@ import "net/netip"
 type PodBody struct {
 	Node        string       `json:"node"`
 	Phase       Phase        `json:"phase"`
+	Ready       bool         `json:"ready,omitempty"`
 	Deleted     bool         `json:"deleted"`
 	HostNetwork bool         `json:"hostNetwork"`
 	IPs         []netip.Addr `json:"ips"`

@@ -129,6 +129,9 @@ type Mount struct {
 	Asked  string   `json:"asked,omitempty"`  // how that was detected: probe, fuse waiting, mountstats
 	Server string   `json:"server,omitempty"` // host of a network file system, process of a FUSE one
 	Pods   []string `json:"pods,omitempty"`   // UIDs of the pods that use it
+	Known  bool     `json:"known,omitempty"`  // Pods are all that can use it; only of a silent one
+	Layer  string   `json:"layer,omitempty"`  // what else lies on it, such as the image of a running container; only of a silent one
+	Waits  int64    `json:"waits,omitempty"`  // for how many seconds requests have waited without a break
 	Dead   string   `json:"dead,omitempty"`   // the container, sandbox or pod (UID) that it belonged to, which is gone
 	HeldBy []Holder `json:"heldBy,omitempty"` // processes whose mount namespace keeps it, if Dead is set
 	Since  Time     `json:"since,omitzero"`

@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/kernel"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	acts "plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A device is nobody's only if nothing speaks for anybody.
@@ -133,12 +134,14 @@ func TestSilent(t *testing.T) {
 		device string
 		want   string
 	}{
-		"silent":          {rows: []model.Mount{{Device: "0:51"}, {Device: "0:52", Silent: true}}},
-		"it answers":      {rows: []model.Mount{{Device: "0:52"}}, want: errAlready.Error()},
-		"only its ghost":  {rows: []model.Mount{{Device: "0:52", Silent: true, Dead: "x"}}, want: "is unknown"},
-		"unknown":         {want: "is unknown"},
-		"not all is seen": {rows: []model.Mount{{Device: "0:52", Silent: true}}, err: observe.ErrPartial, want: "could not be read completely"},
-		"another device":  {rows: []model.Mount{{Device: "0:52", Silent: true}}, device: "0:51", want: "not the one"},
+		"silent":                  {rows: []model.Mount{{Device: "0:51"}, {Device: "0:52", Silent: true, Waits: 120}}},
+		"only for a moment":       {rows: []model.Mount{{Device: "0:52", Silent: true, Waits: 119}}, want: "has not answered for 119s"},
+		"nobody knows since when": {rows: []model.Mount{{Device: "0:52", Silent: true}}, want: "has not answered for 0s"},
+		"it answers":              {rows: []model.Mount{{Device: "0:52"}}, want: errAlready.Error()},
+		"only its ghost":          {rows: []model.Mount{{Device: "0:52", Silent: true, Dead: "x"}}, want: "is unknown"},
+		"unknown":                 {want: "is unknown"},
+		"not all is seen":         {rows: []model.Mount{{Device: "0:52", Silent: true, Waits: 120}}, err: observe.ErrPartial, want: "could not be read completely"},
+		"another device":          {rows: []model.Mount{{Device: "0:52", Silent: true, Waits: 120}}, device: "0:51", want: "not the one"},
 	} {
 		s := New(Config{Node: "n1", Now: now, Collectors: []observe.NodeCollector{{Name: "m", Tables: []model.Table{model.Mounts}, Read: func(_ context.Context, into *model.NodeState) error {
 			into.Mounts = c.rows
@@ -188,5 +191,81 @@ func TestArgsAreNeeded(t *testing.T) {
 		if begun, err := v.do(t.Context(), &readState{body: "something else"}, nil, false); begun || err == nil {
 			t.Errorf("%s: %v, %v", name, begun, err)
 		}
+	}
+}
+
+// The DEL of an old sandbox carries its pod's name: while the name has another sandbox, or may
+// get one, it is not removed.
+func TestNameIsFree(t *testing.T) {
+	t.Parallel()
+	b := &cri.SandboxStatus{ID: "old", Namespace: "shop", Pod: "db-0", UID: "u"}
+	for name, c := range map[string]struct {
+		boxes []model.Sandbox
+		calls []model.Process
+		err   error
+		want  string
+	}{
+		"alone":                   {boxes: []model.Sandbox{{ID: "old", Namespace: "shop", Pod: "db-0", Ready: true}, {ID: "b", Namespace: "shop", Pod: "db-1", Ready: true}}},
+		"a newer sandbox runs":    {boxes: []model.Sandbox{{ID: "new", Namespace: "shop", Pod: "db-0", Ready: true}}, want: "another sandbox"},
+		"a newer one is starting": {boxes: []model.Sandbox{{ID: "new", Namespace: "shop", Pod: "db-0", Inode: 7}}, want: "another sandbox"},
+		"one that has ended":      {boxes: []model.Sandbox{{ID: "new", Namespace: "shop", Pod: "db-0"}}},
+		"of another namespace":    {boxes: []model.Sandbox{{ID: "new", Namespace: "other", Pod: "db-0", Ready: true}}},
+		"its own DEL runs":        {calls: []model.Process{{Command: "DEL", CNI: "old", Pod: "shop/db-0"}}, want: "for this sandbox is running"},
+		"an ADD of the name":      {calls: []model.Process{{Command: "ADD", CNI: "new", Pod: "shop/db-0"}}, want: "for shop/db-0 is running"},
+		"an ADD of whoever":       {calls: []model.Process{{Command: "ADD", CNI: "new"}}, want: "is running"},
+		"an ADD of another":       {calls: []model.Process{{Command: "ADD", CNI: "b", Pod: "shop/db-1"}}},
+		"sandboxes are not read":  {err: observe.ErrPartial, want: "could not be read completely"},
+	} {
+		s := New(Config{Node: "n1", Now: now, Calls: func(context.Context) ([]model.Process, error) { return c.calls, nil },
+			Collectors: []observe.NodeCollector{{Name: "s", Tables: []model.Table{model.Sandboxes}, Read: func(_ context.Context, into *model.NodeState) error {
+				into.Sandboxes = c.boxes
+				return c.err
+			}}}})
+		if err := s.nameIsFree(t.Context(), b); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What the executor derives from an object, it derives from what the agent really sends.
+func TestActingReadsWhatAgentsSend(t *testing.T) {
+	t.Parallel()
+	ip := netip.MustParseAddr("10.0.0.1")
+	for name, c := range map[string]struct {
+		verb, name string
+		body       any
+		args       map[string]string
+		want       func(acts.Acting) bool
+	}{
+		"unlink":  {"unlink", "cali1", &kernel.HostVeth{Name: "cali1", Index: 7}, map[string]string{"index": "7"}, func(a acts.Acting) bool { return a.NotInUse.Calm && a.NotInUse.Nodes[0] == "n1" }},
+		"unroute": {"unroute", "10.0.0.1", &kernel.HostRoutes{IP: ip}, map[string]string{"link": "7"}, func(a acts.Acting) bool { return a.Running.Away == 7 && a.Running.At == ip }},
+		"unneighbour": {"unneighbour", "10.0.0.1/cali1", &kernel.NeighbourEntry{IP: ip, Device: "cali1", Link: 7, MAC: "02:00:00:00:00:0a"}, map[string]string{"link": "7", "mac": "02:00:00:00:00:0A"},
+			func(a acts.Acting) bool { return a.Running.Away == 7 && a.Running.MAC == "02:00:00:00:00:0a" }},
+		"sysctl": {"sysctl", "cali1/proxy_arp", &kernel.Setting{Device: "cali1", Index: 7, Key: "proxy_arp", Value: "0"}, map[string]string{"index": "7", "value": "1"}, func(a acts.Acting) bool { return a.Running.Peer == 7 }},
+		"abort":  {"abort", "bridge", &host.Filesystem{Device: "0:52", Source: "bridge", Pods: []string{"u"}, Known: true}, map[string]string{"device": "0:52"}, func(a acts.Acting) bool { return a.Abort && a.Known && a.Users[0] == "u" }},
+		"remove": {"remove", "box", &cri.SandboxStatus{ID: "box", Namespace: "shop", Pod: "db-0", UID: "u"}, map[string]string{"uid": "u"},
+			func(a acts.Acting) bool {
+				return a.Gone == "u" && a.NotInUse.Absent[0].Name == "shop/db-0" && a.NotInUse.Containers[0] == "box"
+			}},
+	} {
+		n := &acts.OnNode{Verb: c.verb, Args: c.args}
+		live := func(body any) model.Object { return model.Object{Revision: "d", Body: encoded(&body)} }
+		kind := verbsOf(&Server{})[c.verb].kind
+		if a := n.Acting(model.Ref{Kind: kind, Name: "n1/" + c.name}, live(c.body)); a.Refused != "" || !c.want(a) {
+			t.Errorf("%s: %+v", name, a)
+		}
+		for _, bad := range []model.Object{live("text"), live(map[string]any{}), {Revision: "d"}} {
+			if a := n.Acting(model.Ref{Kind: kind, Name: "n1/" + c.name}, bad); a.Refused == "" {
+				t.Errorf("%s of %s: %+v", name, bad.Body, a)
+			}
+		}
+		if a := n.Acting(model.Ref{Kind: kind, Name: "n1/other"}, live(c.body)); a.Refused == "" && c.verb != "abort" { // a mount is named by source or target
+			t.Errorf("%s of another object: %+v", name, a)
+		}
+	}
+	layered := &host.Filesystem{Device: "0:52", Layers: []string{"/var/lib/x/rootfs"}}
+	var body any = layered
+	if a := (&acts.OnNode{Verb: "abort", Args: map[string]string{"device": "0:52"}}).Acting(model.Ref{Kind: model.KindMount, Name: "n1/b"}, model.Object{Revision: "d", Body: encoded(&body)}); a.Refused == "" {
+		t.Errorf("images are on it: %+v", a)
 	}
 }

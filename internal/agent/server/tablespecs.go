@@ -148,7 +148,7 @@ func plainProcess(r model.Process) model.Process {
 }
 
 func plainMount(r model.Mount) model.Mount {
-	r.Asked, r.Pods, r.HeldBy = "", nil, nil
+	r.Asked, r.Pods, r.HeldBy, r.Known, r.Layer, r.Waits = "", nil, nil, false, "", 0
 	return r
 }
 

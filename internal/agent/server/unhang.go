@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
@@ -21,7 +22,11 @@ func (s *Server) abort(ctx context.Context, t *readState, args map[string]string
 	return s.writer.Host.Abort(ctx, *f, list(args, "pods"), dry)
 }
 
-// silent checks again whether a file system answers: one that does is not changed.
+// hungFor is how long requests must have waited without a break until a file system is aborted.
+const hungFor = 2 * time.Minute
+
+// silent checks again whether a file system answers: one that does, or that hangs only for a
+// moment, is not changed.
 func (s *Server) silent(ctx context.Context, t *readState, args map[string]string) (*host.Filesystem, error) {
 	f, ok := t.body.(*host.Filesystem)
 	if !ok || args["device"] != f.Device {
@@ -34,6 +39,8 @@ func (s *Server) silent(ctx context.Context, t *readState, args map[string]strin
 	for _, m := range facts.Mounts {
 		switch {
 		case m.Device != f.Device || m.Dead != "":
+		case m.Silent && m.Waits < int64(hungFor.Seconds()):
+			return nil, fmt.Errorf("%s has not answered for %ds; it is aborted after %s without an answer", f.Source, m.Waits, hungFor)
 		case m.Silent:
 			return f, nil
 		default:
@@ -65,13 +72,33 @@ func (s *Server) remove(ctx context.Context, t *readState, args map[string]strin
 				return fmt.Errorf("container %s of %s/%s is running and is not in the plan", k.Name, b.Namespace, b.Pod)
 			}
 		}
-		calls, err := s.calls(ctx)
-		if err != nil {
-			return fmt.Errorf("list the running CNI calls: %w", err)
-		}
-		if slices.ContainsFunc(calls, func(p model.Process) bool { return p.CNI == b.ID }) {
-			return errors.New("a CNI call for this sandbox is running")
-		}
-		return nil
+		return s.nameIsFree(ctx, b)
 	}, dry)
+}
+
+// nameIsFree refuses while the pod's name has another sandbox on the node, or gets one: the DEL
+// of the old sandbox carries that name.
+func (s *Server) nameIsFree(ctx context.Context, b *cri.SandboxStatus) error {
+	f, err := s.fresh(ctx, model.Sandboxes)
+	if err != nil {
+		return err
+	}
+	for i := range f.Sandboxes {
+		if o := &f.Sandboxes[i]; o.ID != b.ID && o.Namespace == b.Namespace && o.Pod == b.Pod && (o.Ready || o.Inode != 0) {
+			return fmt.Errorf("%s/%s has another sandbox, %.12s", b.Namespace, b.Pod, o.ID)
+		}
+	}
+	calls, err := s.calls(ctx)
+	if err != nil {
+		return fmt.Errorf("list the running CNI calls: %w", err)
+	}
+	for i := range calls {
+		switch p := &calls[i]; {
+		case p.CNI == b.ID || p.CNI == "":
+			return errors.New("a CNI call for this sandbox is running")
+		case p.Pod == b.Namespace+"/"+b.Pod || p.Pod == "":
+			return fmt.Errorf("a CNI call for %s/%s is running", b.Namespace, b.Pod)
+		}
+	}
+	return nil
 }

@@ -127,8 +127,17 @@ func (r reach) Delete(ctx context.Context, o model.Object) error {
 	})
 }
 
+// PodsOn lists the pods of a node.
+func (r reach) PodsOn(_ context.Context, node string) ([]model.Object, error) {
+	return r.pods(func(p *pod) bool { return p.Node == node })
+}
+
 // PodsWith lists pods by the first address in their status.
 func (r reach) PodsWith(_ context.Context, ip netip.Addr) ([]model.Object, error) {
+	return r.pods(func(p *pod) bool { return len(p.IPs) > 0 && p.IPs[0] == ip.String() })
+}
+
+func (r reach) pods(which func(*pod) bool) ([]model.Object, error) {
 	if err := r.moves(); err != nil {
 		return nil, err
 	}
@@ -137,7 +146,7 @@ func (r reach) PodsWith(_ context.Context, ip netip.Addr) ([]model.Object, error
 	}
 	var out []model.Object
 	for _, row := range r.store.all(model.KindPod) {
-		if p := row.value.(*pod); len(p.IPs) > 0 && p.IPs[0] == ip.String() {
+		if which(row.value.(*pod)) {
 			out = append(out, row.object())
 		}
 	}

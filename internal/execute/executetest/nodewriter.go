@@ -31,7 +31,11 @@ func (h nodeWriter) NodeObject(_ context.Context, node string, r model.Ref, args
 	if l == nil || strconv.Itoa(l.index) != args["index"] && !h.byName {
 		return model.Object{Ref: r}, nil // an interface of that name with another index is another one
 	}
-	o := model.Object{Ref: r, Revision: l.digest()}
+	index := strconv.Itoa(l.index)
+	if h.byName { // else the executor would see that it is another interface
+		index = args["index"]
+	}
+	o := model.Object{Ref: r, Revision: l.digest(), Body: fmt.Appendf(nil, `{"name":%q,"index":%s}`, l.name, index)}
 	if h.w.one(3) {
 		h.w.returns(n, l.name)
 	}

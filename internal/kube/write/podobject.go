@@ -26,8 +26,12 @@ type podObject struct {
 		HostNetwork bool   `json:"hostNetwork"`
 	} `json:"spec"`
 	Status struct {
-		Phase  model.Phase `json:"phase"`
-		PodIP  string      `json:"podIP"`
+		Phase      model.Phase `json:"phase"`
+		Conditions []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+		} `json:"conditions"`
+		PodIP  string `json:"podIP"`
 		PodIPs []struct {
 			IP string `json:"ip"`
 		} `json:"podIPs"`
@@ -52,6 +56,9 @@ func parsePod(b []byte) (model.Object, error) {
 	body := model.PodBody{
 		Node: p.Spec.NodeName, Phase: p.Status.Phase, Deleted: m.DeletionTimestamp != nil, HostNetwork: p.Spec.HostNetwork, IPs: p.addresses(),
 		PodIP: note[kube.AnnotationPodIP], PodIPs: note[kube.AnnotationPodIPs], ContainerID: note[kube.AnnotationContainerID], Static: note[kube.AnnotationMirror], Annotated: annotated,
+	}
+	for _, c := range p.Status.Conditions {
+		body.Ready = body.Ready || c.Type == "Ready" && c.Status == "True"
 	}
 	for _, o := range m.OwnerReferences {
 		if o.Controller {

@@ -19,10 +19,25 @@ var _ execute.Pods = PodStore{}
 // maxSharing is more pods than ever share an address of a pool.
 const maxSharing = 100
 
+// maxOnNode is more pods than ever are on one node.
+const maxOnNode = 2000
+
+// PodsOn lists all pods that are bound to the node.
+func (s PodStore) PodsOn(ctx context.Context, node string) ([]model.Object, error) {
+	if err := kube.CheckNames(node); err != nil {
+		return nil, err
+	}
+	return s.pods(ctx, "on "+node, url.Values{"fieldSelector": {"spec.nodeName=" + node}, "limit": {strconv.Itoa(maxOnNode)}}, maxOnNode)
+}
+
 // PodsWith lists the pods whose first address in status.podIP is this one. The API server can
 // select by the first address only: pods with it as a second address are not found.
 func (s PodStore) PodsWith(ctx context.Context, ip netip.Addr) ([]model.Object, error) {
-	query := url.Values{"fieldSelector": {"status.podIP=" + ip.Unmap().String()}, "limit": {strconv.Itoa(maxSharing)}}
+	return s.pods(ctx, "with "+ip.String(), url.Values{"fieldSelector": {"status.podIP=" + ip.Unmap().String()}, "limit": {strconv.Itoa(maxSharing)}}, maxSharing)
+}
+
+// pods lists the pods of a query; more than most are an error.
+func (s PodStore) pods(ctx context.Context, which string, query url.Values, most int) ([]model.Object, error) {
 	a, err := s.Writer.list(ctx, "/api/v1/pods", query)
 	if err != nil {
 		return nil, err
@@ -32,16 +47,16 @@ func (s PodStore) PodsWith(ctx context.Context, ip netip.Addr) ([]model.Object, 
 		Items    []json.RawMessage
 	}
 	if err := json.Unmarshal(a.body, &all); err != nil {
-		return nil, fmt.Errorf("pods with %s: %w", ip, err)
+		return nil, fmt.Errorf("pods %s: %w", which, err)
 	}
 	if all.Metadata.Continue != "" {
-		return nil, fmt.Errorf("more than %d pods have %s", maxSharing, ip)
+		return nil, fmt.Errorf("there are more than %d pods %s", most, which)
 	}
 	var out []model.Object
 	for _, b := range all.Items {
 		o, err := parsePod(b)
 		if err != nil {
-			return nil, fmt.Errorf("pods with %s: %w", ip, err)
+			return nil, fmt.Errorf("pods %s: %w", which, err)
 		}
 		out = append(out, o)
 	}

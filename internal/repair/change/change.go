@@ -85,6 +85,7 @@ type Edited struct {
 	Takes   []Taking          // addresses that it takes from whoever has them
 	Ends    []Ending          // sandboxes that must be gone, because it deletes what they have
 	Gives   []Giving          // addresses that it records for pods that no proof of its findings names
+	Acts    *Acting           // what a change on a node does; nil for stores
 	Dropped map[string]string // findings that can no longer be repaired, and why
 	Was     json.RawMessage   // the changed part before the write, for the journal
 	Now     json.RawMessage   // the changed part after the write

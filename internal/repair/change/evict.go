@@ -102,5 +102,22 @@ func (e *Evict) Edit(sc Scene) (Edited, error) {
 			return Edited{}, moved("IPAM does not have %s for the pod that keeps it", k.IP)
 		}
 	}
-	return sc.deleted(nil, "evicted")
+	out, err := sc.deleted(nil, "evicted")
+	out.Acts = e.others()
+	return out, err
+}
+
+// others demands that nobody else uses an address of the pod that is not among Keeps: its DEL
+// releases it.
+func (e *Evict) others() *Acting {
+	var ips []netip.Addr
+	for _, ip := range e.Has.IPs {
+		if !slices.ContainsFunc(e.Keeps, func(k Keep) bool { return k.IP == ip }) {
+			ips = append(ips, ip)
+		}
+	}
+	if len(ips) == 0 {
+		return nil
+	}
+	return &Acting{NotInUse: &NotInUse{IPs: ips, Except: []string{e.Has.Container}, All: true}}
 }

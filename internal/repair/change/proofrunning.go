@@ -23,6 +23,12 @@ type RunningPod struct {
 	IPs       []netip.Addr `json:"ips"`              // that it has
 	Device    string       `json:"device,omitempty"` // host veth of the pod
 	Among     bool         `json:"-"`                // it may have other addresses too
+
+	// What a change on a node demands beside: see OnNode.Acting.
+	Peer int        `json:"-"` // index of the host's end of one of the pod's interfaces; 0: not demanded
+	Away int        `json:"-"` // index of a host interface behind which nobody may have At; 0: not demanded
+	MAC  string     `json:"-"` // with Away: nobody may have At with this MAC address; empty: with any
+	At   netip.Addr `json:"-"` // one of IPs
 }
 
 // Against gives why a verification by the node contradicts the proof; see NotInUse.Against.
@@ -37,8 +43,10 @@ func (l *RunningPod) Against(w *model.Verification) (why string, passing bool) {
 	if s := &w.Sandboxes[i]; s.Namespace != l.Namespace || s.Pod != l.Pod || l.UID != "" && s.UID != l.UID && s.UID != l.Static {
 		return fmt.Sprintf("sandbox %s belongs to another pod", short(l.Container)), false
 	}
-	if why := l.addresses(w); why != "" {
-		return why, false
+	for _, against := range []func(*model.Verification) string{l.addresses, l.connected, l.away} {
+		if why := against(w); why != "" {
+			return why, false
+		}
 	}
 	for i := range w.Calls {
 		if c := &w.Calls[i]; c.CNI == "" || c.CNI == l.Container {
@@ -62,6 +70,46 @@ func (l *RunningPod) addresses(w *model.Verification) string {
 					return fmt.Sprintf("sandbox %s also has %s", short(l.Container), p.Addr())
 				}
 			}
+		}
+	}
+	return ""
+}
+
+// connected reports that the interface with index Peer is not the pod's.
+func (l *RunningPod) connected(w *model.Verification) string {
+	if l.Peer == 0 || slices.ContainsFunc(w.Attachments, func(a model.Attachment) bool { return a.Sandbox == l.Container && a.Peer == l.Peer }) {
+		return ""
+	}
+	return fmt.Sprintf("interface %d of %s is not connected to sandbox %s", l.Peer, w.Node, short(l.Container))
+}
+
+// away reports that somebody behind the interface with index Away has the address At, so what
+// leads there is right.
+func (l *RunningPod) away(w *model.Verification) string {
+	if l.Away == 0 {
+		return ""
+	}
+	if !slices.Contains(l.IPs, l.At) {
+		return fmt.Sprintf("%s is not an address of sandbox %s", l.At, short(l.Container))
+	}
+	for i := range w.Attachments {
+		if a := &w.Attachments[i]; a.Peer == l.Away && a.Has(l.At) && (l.MAC == "" || strings.EqualFold(a.MAC, l.MAC)) {
+			return fmt.Sprintf("sandbox %s has %s behind interface %d of %s", cmp.Or(short(a.Sandbox), "without a name"), l.At, l.Away, w.Node)
+		}
+	}
+	return l.shared(w)
+}
+
+// shared reports another sandbox with the address At by libcni's cache alone: one with a network
+// stack of its own (gVisor, Kata) shows no address to the node's kernel.
+func (l *RunningPod) shared(w *model.Verification) string {
+	for i := range w.Results {
+		r := &w.Results[i]
+		if r.Container == l.Container || !slices.ContainsFunc(r.IPs, func(p netip.Prefix) bool { return p.Addr() == l.At }) {
+			continue
+		}
+		if slices.ContainsFunc(w.Sandboxes, func(s model.Sandbox) bool { return s.ID == r.Container && (s.Ready || s.Inode != 0) }) {
+			return fmt.Sprintf("sandbox %s on %s was given %s too", short(r.Container), w.Node, l.At)
 		}
 	}
 	return ""

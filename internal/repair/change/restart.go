@@ -26,10 +26,26 @@ func (r *Restart) Validate(u Use) error { return u.each(unproven) }
 // Undo refuses.
 func (r *Restart) Undo(w Write, u Undoer) { u.Refuse(w.Finding, w.On.Name+noPodUndo) }
 
-// Edit deletes the pod, unless it is gone.
+// Restarted is what the journal keeps of a pod that was restarted.
+type Restarted struct {
+	Node  string `json:"node"`
+	Owner string `json:"owner"`
+}
+
+// restartable is the only owner whose pods are restarted: its next pod comes to the same node.
+const restartable = "DaemonSet/calico-node"
+
+// Edit deletes the pod, unless it is gone. Condition: it is a pod of the DaemonSet calico-node.
 func (r *Restart) Edit(sc Scene) (Edited, error) {
 	if !sc.Live.There() || sc.Live.UID != r.UID {
 		return Edited{}, ErrAlready
 	}
-	return sc.deleted(nil, "restarted")
+	p, err := ReadPod(sc.Live)
+	switch {
+	case err != nil:
+		return Edited{}, err
+	case p.Owner != restartable || p.Node == "":
+		return Edited{}, moved("%s is not a pod of %s on a node", sc.Live.Ref.Name, restartable)
+	}
+	return sc.deleted(Restarted{p.Node, p.Owner}, "restarted")
 }

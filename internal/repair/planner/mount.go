@@ -33,7 +33,10 @@ func (b *builder) unresponsiveMount(name, uid string) *model.Mount {
 // that is not named.
 func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *repair.Refusal {
 	if !strings.HasPrefix(m.Type, "fuse") || m.Device == "" {
-		return &repair.Refusal{Why: "a " + m.Type + " mount cannot be aborted safely", Advice: "bring its server " + m.Server + " back; or, if no pod needs the mount, run umount -f on the node"}
+		return &repair.Refusal{Why: "a " + m.Type + " mount cannot be aborted safely", Advice: "bring its server " + m.Server + " back"}
+	}
+	if m.Layer != "" {
+		return &repair.Refusal{Why: m.Layer + " is on it: an abort would destroy it for good", Advice: "bring its server " + m.Server + " back, or the registry that it reads from"}
 	}
 	var uids, affected []string
 	for i := range int32(b.view.Rows(model.Mounts)) {
@@ -61,7 +64,13 @@ func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *repair.Refusal
 	if slices.ContainsFunc(affected, func(s string) bool { return !strings.Contains(s, "being deleted") }) {
 		risk = change.Destructive
 	}
+	if !m.Known {
+		risk = change.Destructive
+	}
 	t := b.target(f, risk, change.Proof{})
+	if !m.Known {
+		t.Warnings = append(t.Warnings, "it is not known who else uses "+m.Source+": processes of the host, and virtual machines, may")
+	}
 	t.Touches, t.NoUndo = affected, "an aborted connection cannot be restored: pods that need the volume must mount it again"
 	if m.Server != "" {
 		t.Warnings = append(t.Warnings, "its server "+m.Server+" is not changed")
