@@ -56,6 +56,7 @@ func (c etcdCluster) Collect(ctx context.Context, b *model.Builder) (observe.Rea
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
+	info.Endpoints = model.EtcdEndpoints(c.endpoints)
 	b.Add(func(s *model.Snapshot) { s.Info = append(s.Info, info); s.Meta.GUID = info.GUID })
 	return observe.ReadInfo{Revision: rev, Rows: 1}, nil
 }

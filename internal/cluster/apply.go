@@ -134,6 +134,11 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 		return errors.New("the Calico datastore is locked (datastoreReady: false): wait for the migration to end, or unlock it")
 	case version != nil && p.Writes():
 		return fmt.Errorf("%s: %s", version.Why, version.Advice)
+	case p.Writes() && planner.RefusedDatastore(now.View) != nil:
+		no := planner.RefusedDatastore(now.View)
+		return fmt.Errorf("%s: %s", no.Why, no.Advice)
+	case len(now.MassChanges) > 0 && !p.MassChange && p.Undoes == "" && !resumed:
+		return fmt.Errorf("%s; if you know why, plan again with --allow-mass-change", now.MassChanges[0])
 	case len(p.Steps) == 0:
 		return errors.New("the plan has no steps")
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -142,4 +143,27 @@ func FuzzResult(f *testing.F) {
 			t.Errorf("%q %q: %+v", name, b, r)
 		}
 	})
+}
+
+// Calico's datastore and the members of its etcd are read, without credentials.
+func TestParseDatastore(t *testing.T) {
+	t.Parallel()
+	for entry, want := range map[string]struct {
+		datastore string
+		endpoints []string
+	}{
+		`"datastore_type":"kubernetes"`: {"kdd", nil},
+		`"datastore_type":"etcdv3","etcd_endpoints":"https://root:sEcReT@etcd1:2379,http://10.0.0.1:2379"`: {"etcd", []string{"10.0.0.1:2379", "etcd1:2379"}},
+		`"etcd_endpoints":"http://etcd1:4001"`:                             {"etcd", []string{"etcd1:4001"}},
+		`"datastore_type":"kubernetes","etcd_endpoints":"http://old:2379"`: {"kdd", nil},
+		`"datastore_type":"other"`:                                         {"", nil},
+		`"ipam":{"type":"calico-ipam"}`:                                    {"", nil},
+	} {
+		for _, format := range []string{`{"name":"n","plugins":[{"type":"calico",%s}]}`, `{"name":"n","plugins":[{"type":"plumbline-cni","delegate":{"type":"calico",%s}}]}`} {
+			c, _, err := parseConfig(fmt.Appendf(nil, format, entry), true)
+			if err != nil || c.Datastore != want.datastore || !slices.Equal(c.Endpoints, want.endpoints) {
+				t.Errorf("%s: %q %q, %v", entry, c.Datastore, c.Endpoints, err)
+			}
+		}
+	}
 }

@@ -11,10 +11,12 @@ import (
 
 // A plugin is what we use of an entry; other fields may be secret.
 type plugin struct {
-	Type     string  `json:"type"`
-	NodeName string  `json:"nodename"`
-	Delegate *plugin `json:"delegate"` // of our guard: the entry that it stands before
-	IPAM     struct {
+	Type      string  `json:"type"`
+	NodeName  string  `json:"nodename"`
+	Datastore string  `json:"datastore_type"`
+	Endpoints string  `json:"etcd_endpoints"`
+	Delegate  *plugin `json:"delegate"` // of our guard: the entry that it stands before
+	IPAM      struct {
 		Type string `json:"type"`
 	} `json:"ipam"`
 	Kubernetes struct {
@@ -31,6 +33,18 @@ func (p *plugin) calico() *plugin {
 		return p.Delegate
 	}
 	return nil
+}
+
+// datastore is Calico's datastore by the entry; empty if it names none.
+func (p *plugin) datastore() string {
+	switch {
+	case p.Datastore == "kubernetes":
+		return "kdd"
+	case strings.HasPrefix(p.Datastore, "etcd"), p.Datastore == "" && p.Endpoints != "":
+		return "etcd"
+	default:
+		return ""
+	}
 }
 
 // parseConfig reads a network configuration: a list of plugins, or a single one. kubeconfig is the
@@ -54,6 +68,9 @@ func parseConfig(b []byte, list bool) (out model.CNIConfig, kubeconfig string, e
 		out.Plugins = append(out.Plugins, p.Type)
 		if c := p.calico(); c != nil && !found {
 			out.NodeName, out.IPAM, kubeconfig, found = c.NodeName, c.IPAM.Type, c.Kubernetes.Kubeconfig, true
+			if out.Datastore = c.datastore(); out.Datastore == "etcd" {
+				out.Endpoints = model.EtcdEndpoints(strings.Split(c.Endpoints, ","))
+			}
 		}
 	}
 	if !found && len(conf.Plugins) > 0 {

@@ -57,18 +57,20 @@ func (c *Container) Ref() Ref { return Ref{KindContainer, c.Node + "/" + c.ID} }
 
 // A CNIConfig is a CNI configuration that the runtime may load, without secrets.
 type CNIConfig struct {
-	Node     string   `json:"-"`
-	File     string   `json:"file"`
-	Network  string   `json:"network"`
-	Loaded   bool     `json:"loaded,omitempty"`   // the runtime uses it
-	Plugins  []string `json:"plugins,omitempty"`  // their types, in order
-	NodeName string   `json:"nodeName,omitempty"` // nodename in Calico's entry
-	IPAM     string   `json:"ipam,omitempty"`     // IPAM type of Calico's entry, or of the first plugin
-	Issued   Time     `json:"issued,omitzero"`    // when the token of Calico's plugin was issued, by the API server's clock
-	Expires  Time     `json:"expires,omitzero"`   // when it ends; zero: it has no such token, or it could not be read
-	Error    string   `json:"error,omitempty"`    // why it cannot be read
-	Since    Time     `json:"since,omitzero"`
-	Extra    Extra    `json:"-"`
+	Node      string   `json:"-"`
+	File      string   `json:"file"`
+	Network   string   `json:"network"`
+	Loaded    bool     `json:"loaded,omitempty"`    // the runtime uses it
+	Plugins   []string `json:"plugins,omitempty"`   // their types, in order
+	NodeName  string   `json:"nodeName,omitempty"`  // nodename in Calico's entry
+	IPAM      string   `json:"ipam,omitempty"`      // IPAM type of Calico's entry, or of the first plugin
+	Datastore string   `json:"datastore,omitempty"` // of Calico's entry: kdd or etcd; empty if it names none
+	Endpoints []string `json:"endpoints,omitempty"` // of etcd in Calico's entry, as HOST:PORT
+	Issued    Time     `json:"issued,omitzero"`     // when the token of Calico's plugin was issued, by the API server's clock
+	Expires   Time     `json:"expires,omitzero"`    // when it ends; zero: it has no such token, or it could not be read
+	Error     string   `json:"error,omitempty"`     // why it cannot be read
+	Since     Time     `json:"since,omitzero"`
+	Extra     Extra    `json:"-"`
 }
 
 // Ref names the file.

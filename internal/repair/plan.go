@@ -22,6 +22,7 @@ type Plan struct {
 	Cluster      string     `json:"cluster"`                // GUID of the cluster that it is for
 	Undoes       string     `json:"undoes,omitempty"`       // the plan that it reverts
 	Rebuild      bool       `json:"rebuild,omitempty"`      // made by plan --rebuild
+	MassChange   bool       `json:"massChange,omitempty"`   // made by plan --allow-mass-change
 	Made         model.Time `json:"made"`                   // by the API server's clock
 	Version      string     `json:"version,omitempty"`      // of Plumbline
 	KubeRevision string     `json:"kubeRevision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored

@@ -23,6 +23,7 @@ var (
 
 // A world is a cluster: Kubernetes objects, the Calico datastore, and the true state of the nodes.
 type world struct {
+	seed uint64
 	rng  *rand.Rand
 	etcd bool // Calico keeps its own etcd, with endpoints; else custom resources and annotations
 	dual bool
@@ -55,7 +56,7 @@ type world struct {
 }
 
 func newWorld(seed uint64) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}, excuses: map[excuse]int{}} //nolint:gosec // a seed must give the same world again
+	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}, excuses: map[excuse]int{}} //nolint:gosec // a seed must give the same world again
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
 	w.calico = NewStore(w.etcd, &w.revision[0], w.time)
@@ -83,9 +84,9 @@ func (w *world) between(low, high time.Duration) int64 {
 // fresh is a number that nothing else has.
 func (w *world) fresh() int { w.names++; return w.names }
 
-// hexID looks as container IDs do, and is short.
+// hexID looks as container IDs do, and is short. Worlds of other seeds have others.
 func (w *world) hexID() string {
-	return fmt.Sprintf("%016x", uint64(w.fresh())*0x9e3779b97f4a7c15)
+	return fmt.Sprintf("%016x", uint64(w.fresh())*0x9e3779b97f4a7c15^w.seed*0xbf58476d1ce4e5b9)
 }
 
 func (w *world) log(format string, args ...any) {

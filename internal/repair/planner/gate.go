@@ -35,6 +35,8 @@ func (b *builder) gates() gate {
 		return gate{&repair.Refusal{Why: "no agents are installed, so live verification is not possible", Advice: "kubectl apply -f deploy/agent.yaml, see docs/agent.md"}, true}
 	case b.o.IPAM != "calico":
 		return gate{&repair.Refusal{Why: "the cluster is not known to use Calico IPAM", Advice: "Plumbline repairs only Calico IPAM"}, false}
+	case RefusedDatastore(b.view) != nil:
+		return gate{RefusedDatastore(b.view), false}
 	case b.version != nil:
 		return gate{b.version, false}
 	case !info.Ready:

@@ -44,7 +44,7 @@ type Options struct {
 // that others explain; explained findings that are not in fs are refused.
 func Make(v *model.View, fs []finding.Finding, o Options) *repair.Plan {
 	b := &builder{view: v, o: o, planned: map[string]bool{}, unconfirmed: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
-	p := &repair.Plan{Schema: repair.Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version, Calico: v.Info().Calico}
+	p := &repair.Plan{Schema: repair.Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, MassChange: o.AllowMassChange, Made: o.Made, Version: o.Version, Calico: v.Info().Calico}
 	p.KubeRevision, p.EtcdRevision = repair.Revisions(v)
 	b.judgeVersion(p)
 	fs = slices.Clone(fs)
