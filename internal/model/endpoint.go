@@ -1,7 +1,6 @@
 package model
 
 import (
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -34,7 +33,10 @@ func EtcdEndpoints(all []string) []string {
 		if port == "" {
 			port = "2379"
 		}
-		if e := net.JoinHostPort(host, port); len(out) < maxEndpoints && !slices.Contains(out, e) {
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+		if e := host + ":" + port; len(out) < maxEndpoints && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}

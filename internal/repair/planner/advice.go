@@ -18,7 +18,7 @@ func advice(c finding.Code) string {
 		finding.PL1009: "add a pool, or repair PL1001 and PL1007 first",
 		finding.PL1010: "enable the pool (calicoctl patch ippool), or create another one",
 		finding.PL1011: "name the address to keep in the annotation projectcalico.org/loadBalancerIPs, and update Calico",
-		finding.PL1012: "leaked files: remove them on the node, one by one; a pod without a file: restart it",
+		finding.PL1012: "leaked files: clean up the whole sandbox, its interface before its file: explain PL1012 has the order; a pod without a file: restart it",
 		finding.PL2004: "find the owners of both addresses (plumbline explain ip ADDRESS), then restart the pod",
 		finding.PL3002: "if the interface is only down, run ip link set dev DEVICE up; else restart the pod",
 		finding.PL3006: "restart the pod: it gets a new network namespace",
@@ -33,16 +33,16 @@ func advice(c finding.Code) string {
 		finding.PL4009: "see kubectl describe node NODE, and the kubelet's log there",
 		finding.PL4010: "set mountPropagation: HostToContainer on the workload's volume mount",
 		finding.PL5001: "keep the pod off further nodes: scale its owner to zero",
-		finding.PL5002: "if it would release addresses in use, set leakGracePeriod to 0s now, then repair PL1003; if it is not ready or behind, restart calico-kube-controllers",
+		finding.PL5002: "if it would release addresses in use, set leakGracePeriod to 0s now, then repair PL1003; if it is not ready, see its pods; if it is behind, restart it only after check --code PL1003,PL5003,PL9006 finds nothing",
 		finding.PL5003: "restart calico-node on the node, run plumbline check again, then repair PL1003",
 		finding.PL5005: "restart calico-node on the node: it detects the address when it starts",
-		finding.PL5006: "restart kube-proxy on the node (with nf_tables delete its tables first), and find what removed its rules",
+		finding.PL5006: "delete kube-proxy's pod on the node: when it starts it writes its rules; and find what removed them",
 		finding.PL5007: "see plumbline guard status; until it protects, do not reuse pod names on the node",
 		finding.PL9001: "make the agent on the node answer",
 		finding.PL9003: "if no migration is running, run calicoctl datastore migrate unlock",
 		finding.PL9004: "renew or delete the entry in the suppressions file",
 		finding.PL9005: "finish the upgrade: bring all Calico components to one version",
-		finding.PL9006: "see plumbline explain PL9006, then plan --rebuild --allow-mass-change",
+		finding.PL9006: "follow docs/repair.md, After a datastore was restored from a backup: stop the IPAM garbage collector first",
 	}[c]
 	if !ok {
 		return "see plumbline explain " + string(c)

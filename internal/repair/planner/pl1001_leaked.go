@@ -59,7 +59,7 @@ func planLeaked(b *builder, f *finding.Finding) *repair.Refusal {
 // allOfHandle gives all allocations of a handle. It refuses if any of them may be in use.
 func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, no *repair.Refusal) {
 	if at.Handle == "" || at.Handle == model.WindowsHandle || at.Cooling {
-		return nil, &repair.Refusal{Why: "the allocation has no handle, so its owner is not known", Advice: "check its node; calicoctl ipam release --ip releases it without any check"}
+		return nil, &repair.Refusal{Why: "the allocation has no handle, so its owner is not known", Advice: "find out on its node who had it: plumbline explain ip ADDRESS; it stays allocated until then"}
 	}
 	for a := range b.view.AllocationsBy(at.Handle) {
 		other := b.view.AttributeOf(a)
@@ -99,7 +99,7 @@ func (b *builder) gone(d *change.NotInUse, at *model.Attribute) *repair.Refusal 
 	case at.Hold():
 		return nil // it names nobody: all nodes verify
 	case pod == "":
-		return &repair.Refusal{Why: "the allocation names no owner that could be verified as gone", Advice: "check its node; calicoctl ipam release --ip releases it without any check"}
+		return &repair.Refusal{Why: "the allocation names no owner that could be verified as gone", Advice: "find out on its node who had it: plumbline explain ip ADDRESS; it stays allocated until then"}
 	default:
 		d.Gone = append(d.Gone, change.PodIs{Namespace: ns, Name: pod, Not: slices.Clone(d.IPs)})
 		return nil
