@@ -19,7 +19,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// rows serves all findings of the leader's last judgement to whom the API server allows to get findings.
+// rows serves all findings of the leader's last judgement, of all namespaces, to whom the API server
+// allows to get nodestates: node state names every pod too.
 type rows struct {
 	mu   sync.Mutex
 	last *cluster.Rows // nil: not the leader, or nothing was judged yet
@@ -64,6 +65,30 @@ func (s *rows) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_ = last.Write(w, observe.Uptime()-at) // who asked has gone
 }
 
+// routes are all paths that the controller answers, and the right that each needs. Pages show a
+// caller only what is in namespaces whose pods they may list; findings are of all.
+func (s *rows) routes(ui *pages) map[string]route {
+	out := map[string]route{"GET /" + agent.PathFindings: {"nodestates", s}}
+	if ui != nil {
+		out["GET /"+agent.PathUI] = route{"pages", http.StripPrefix("/"+strings.TrimSuffix(agent.PathUI, "/"), ui)}
+	}
+	return out
+}
+
+type route struct {
+	resource string // of our group, which the caller must be allowed to get
+	http.Handler
+}
+
+func (s *rows) handler(review door.Reviewer, ui *pages, now func() time.Time) http.Handler {
+	mux := http.NewServeMux()
+	for path, r := range s.routes(ui) {
+		d := door.New(review, agent.Controller, door.Right{Group: v1alpha1.Group, Resource: r.resource}, now)
+		mux.Handle(path, d.Wrap("get", r))
+	}
+	return mux
+}
+
 // serve answers over HTTPS until ctx ends.
 func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, ui *pages, log *slog.Logger) error {
 	if listen == "" {
@@ -78,14 +103,8 @@ func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, u
 	if err != nil {
 		return err
 	}
-	mux := http.NewServeMux()
-	d := door.New(review, agent.Controller, door.Right{Group: v1alpha1.Group, Resource: "findings"}, now)
-	mux.Handle("GET /"+agent.PathFindings, d.Wrap("get", s))
-	if ui != nil {
-		mux.Handle("GET /"+agent.PathUI, d.Wrap("get", http.StripPrefix("/"+strings.TrimSuffix(agent.PathUI, "/"), ui)))
-	}
 	srv := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute, IdleTimeout: 15 * time.Second,
+		Handler: s.handler(review, ui, now), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute, IdleTimeout: 15 * time.Second,
 		MaxHeaderBytes: 64 << 10, Protocols: door.Protocols(), TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // callers must not fill the log
 	}

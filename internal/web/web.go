@@ -8,6 +8,8 @@ import (
 	"embed"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
@@ -49,6 +51,29 @@ type Change struct {
 // Handler serves the pages. All addresses in them are relative, and below one directory.
 func (s *Site) Handler() http.Handler {
 	m := http.NewServeMux()
+	for path, h := range s.routes() {
+		m.Handle(path, h)
+	}
+	return headers(m)
+}
+
+// Paths lists all paths of the site but those of its own files.
+func Paths() []string {
+	var out []string
+	for path := range (&Site{}).routes() {
+		if path = strings.TrimSuffix(strings.TrimPrefix(path, "GET "), "{$}"); path != "/static/" {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (s *Site) routes() map[string]http.Handler {
+	out := map[string]http.Handler{
+		"GET /map.json": http.HandlerFunc(s.mapData), "GET /live": http.HandlerFunc(s.live),
+		"GET /timeline": http.HandlerFunc(s.timeline), "GET /static/": static(),
+	}
 	for path, page := range map[string]func(*look) (string, any, error){
 		"GET /{$}":      (*look).overview,
 		"GET /findings": (*look).findings,
@@ -63,13 +88,9 @@ func (s *Site) Handler() http.Handler {
 		"GET /events":   (*look).events,
 		"GET /repairs":  (*look).repairs,
 	} {
-		m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, page) })
+		out[path] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, page) })
 	}
-	m.HandleFunc("GET /map.json", s.mapData)
-	m.HandleFunc("GET /live", s.live)
-	m.HandleFunc("GET /timeline", s.timeline)
-	m.Handle("GET /static/", static())
-	return headers(m)
+	return out
 }
 
 // headers are those of every answer: it may load nothing but what is served here, and nobody may frame or read it.

@@ -18,7 +18,9 @@ type Transition struct {
 // maxEvent is the longest text of an Event.
 const maxEvent = 900
 
-// changed tells whether a group changed in a way that people are told of.
+// changed reports whether a group changed in a way that people must know, and the text of its
+// Event. Events about objects without a namespace are in the namespace default, whose readers may
+// not read others: the text names no pod.
 func (g *group) changed(was, name, title string) (Transition, bool) {
 	t := Transition{Object: name, State: g.state}
 	if was == g.state || was == "" && g.state == v1alpha1.StateSuppressed {
@@ -27,7 +29,7 @@ func (g *group) changed(was, name, title string) (Transition, bool) {
 	switch g.state {
 	case v1alpha1.StateConfirmed:
 		t.Bad = true
-		t.Says = fmt.Sprintf("%s: %s; %d in %s, first %s", g.code, title, g.count, g.where(), g.example())
+		t.Says = fmt.Sprintf("%s: %s; %d in %s", g.code, title, g.count, g.where())
 	case v1alpha1.StateNotChecked:
 		t.Bad = true
 		t.Says = fmt.Sprintf("%s: %d in %s cannot be checked any more: %s", g.code, g.unchecked, g.where(), g.why)
@@ -45,11 +47,4 @@ func (g *group) where() string {
 		return "the cluster"
 	}
 	return strings.ToLower(g.in.Kind) + " " + g.in.Name
-}
-
-func (g *group) example() string {
-	if len(g.samples) == 0 {
-		return "unknown"
-	}
-	return g.samples[0].sample.Subject
 }

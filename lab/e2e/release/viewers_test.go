@@ -20,13 +20,13 @@ func (u user) viewers(ip string) {
 	u.kubectl("create", "namespace", "elsewhere")
 	u.kubectl("-n", "elsewhere", "create", "serviceaccount", "viewer")
 	u.kubectl("-n", "elsewhere", "create", "rolebinding", "viewer", "--clusterrole=view", "--serviceaccount=elsewhere:viewer")
-	u.kubectl("create", "clusterrole", "sees-findings", "--verb=get", "--resource=findings.plumbline.dev")
-	u.kubectl("create", "clusterrolebinding", "sees-findings", "--clusterrole=sees-findings", "--serviceaccount=elsewhere:viewer")
+	u.kubectl("create", "clusterrole", "sees-pages", "--verb=get", "--resource=pages.plumbline.dev")
+	u.kubectl("create", "clusterrolebinding", "sees-pages", "--clusterrole=sees-pages", "--serviceaccount=elsewhere:viewer")
 	u.kubectl("-n", "elsewhere", "create", "serviceaccount", "stranger")
 	u.t.Cleanup(func() {
 		ctx := context.WithoutCancel(ctx)
 		_, _ = u.l.Kubectl(ctx, "delete", "namespace", "elsewhere", "--wait=false")
-		_, _ = u.l.Kubectl(ctx, "delete", "clusterrole/sees-findings", "clusterrolebinding/sees-findings")
+		_, _ = u.l.Kubectl(ctx, "delete", "clusterrole/sees-pages", "clusterrolebinding/sees-pages")
 	})
 	s := &stage.Stage{Lab: u.l, Namespace: "elsewhere", Tell: func(line string) { u.t.Log(line) }}
 	if _, err := s.Run(ctx, stage.PodSpec{Name: "ours", Node: "node2"}); err != nil {
