@@ -36,9 +36,11 @@ type Fleet struct {
 
 const (
 	maxJSON = 4 << 20
-	// Limits of one node's answer: nodes are not trusted.
-	maxBytes = 64 << 20
-	maxRows  = 300_000
+	// Limits of one node's answer: nodes are not trusted. maxWeight bounds the memory that it takes
+	// (snapshotio.Weight), and is checked before anything is decoded.
+	maxBytes  = 64 << 20
+	maxRows   = 300_000
+	maxWeight = 64 << 20
 )
 
 // Name is the name in progress output.
@@ -195,7 +197,7 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 	if err != nil {
 		return nil, older(err)
 	}
-	s, err := snapshotio.ReadBundleOf(body, maxBytes, maxRows)
+	s, err := snapshotio.ReadBundleOf(body, snapshotio.Limit{Bytes: maxBytes, Rows: maxRows, Weight: maxWeight})
 	switch err = errors.Join(err, body.Close()); {
 	case errors.Is(err, snapshotio.ErrOlder):
 		return nil, ErrOlder

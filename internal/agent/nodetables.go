@@ -18,7 +18,7 @@ type nodeTables struct {
 	seq      uint64
 	state    model.NodeState // as last read, also of tables that cannot be read now
 	keys     map[model.Table][]string
-	sizes    map[model.Table][]int // of the rows, in bytes, beside their keys
+	sizes    map[model.Table][]int // weights of the rows, beside their keys
 	coverage map[model.Table]model.Coverage
 	ahead    time.Duration // of the node's clock, as far as it is proven
 	taken    model.Time    // the last frame, by that clock
@@ -26,6 +26,9 @@ type nodeTables struct {
 
 // errFrame means that a frame could not be applied.
 var errFrame = errors.New("the agent sent what does not fit what it sent before")
+
+// errTooMuch means that a node sends more than any node has.
+var errTooMuch = errors.New("the agent sends more than any node has")
 
 // take applies a frame of a watch that was asked for then, with times shifted to the clock of now. An
 // error leaves the tables in no defined state: they must be read anew.
@@ -80,7 +83,7 @@ func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {
 	fresh := &model.NodeState{}
 	sizes := make([]int, len(f.Rows))
 	for i, row := range f.Rows {
-		sizes[i] = len(row) + len(f.Keys[i])
+		sizes[i] = snapshotio.Weight(row) + len(f.Keys[i])
 		if err := snapshotio.DecodeNodeRow(fresh, t, row); err != nil {
 			return fmt.Errorf("read a row of %s: %w", t, err)
 		}
@@ -106,15 +109,15 @@ const maxReason = 512
 
 // bounded reports whether the node has told more than any node has.
 func (n *nodeTables) bounded() error {
-	rows, bytes := 0, 0
+	rows, weight := 0, 0
 	for _, sizes := range n.sizes {
 		rows += len(sizes)
 		for _, size := range sizes {
-			bytes += size
+			weight += size
 		}
 	}
-	if rows > maxRows || bytes > maxBytes {
-		return fmt.Errorf("more than %d rows or %d MiB", maxRows, maxBytes>>20)
+	if rows > maxRows || weight > maxWeight {
+		return fmt.Errorf("%w: more than %d rows or %d MiB of memory", errTooMuch, maxRows, maxWeight>>20)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // Streams keep the tables of many nodes current: a long answer of each agent says what changes. mu
@@ -28,6 +29,8 @@ type Streams struct {
 	Now func() time.Time
 
 	begin   chan struct{} // bounds how many begin at once
+	lines   budget        // memory of lines that are being read
+	decode  budget        // memory of frames that are being decoded
 	changed chan struct{} // has one element if something has changed
 
 	mu    sync.Mutex
@@ -51,13 +54,22 @@ const (
 	askEvery    = 30 * time.Second            // where watching does not work
 	firstRetry  = time.Second
 	lastRetry   = askEvery
-	maxFirst    = maxBytes
-	maxFrame    = 8 << 20 // a change
+	maxFirst    = 16 << 20
+	maxFrame    = 8 << 20         // a change
+	greedyRetry = 5 * time.Minute // after a node has sent more than any node has
+
+	// Bounds of what is read and decoded of all nodes at once.
+	maxLines  = 256 << 20
+	maxDecode = 256 << 20
+	lineStep  = 1 << 20 // of lines that are longer, memory is counted
 )
 
 // NewStreams returns streams that watch no node yet.
 func NewStreams() *Streams {
-	return &Streams{begin: make(chan struct{}, atOnce), changed: make(chan struct{}, 1), nodes: map[string]*stream{}}
+	return &Streams{
+		begin: make(chan struct{}, atOnce), changed: make(chan struct{}, 1), nodes: map[string]*stream{},
+		lines: budget{left: maxLines}, decode: budget{left: maxDecode},
+	}
 }
 
 // Changed has an element after something changed.
@@ -172,8 +184,15 @@ func (s *Streams) run(ctx context.Context, node string, one *stream) {
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errFrame) {
+		if errors.Is(err, errFrame) || errors.Is(err, errTooMuch) {
 			tables = &nodeTables{node: node} // everything is read anew
+		}
+		if errors.Is(err, errTooMuch) {
+			s.put(one, Silent(fmt.Sprintf("%v; it is read again %s later", err, greedyRetry), node), false)
+			if observe.Wait(ctx, greedyRetry) != nil {
+				return
+			}
+			continue
 		}
 		if frames > 0 {
 			pause = firstRetry
@@ -214,15 +233,12 @@ func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (f
 	defer func() { _ = body.Close() }()
 	in := bufio.NewReaderSize(body, 4<<10)
 	for most := maxFirst; ; most = maxFrame {
-		var f Frame
-		if err := readFrame(in, &f, most); err != nil {
+		f, err := s.frame(ctx, in, most, func(f *Frame) error { return tables.take(f, asked, s.Now()) })
+		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
 			return frames, err
-		}
-		if err := tables.take(&f, asked, s.Now()); err != nil {
-			return frames, errors.Join(errFrame, err)
 		}
 		silence.Reset(silentAfter)
 		if frames++; frames == 1 {
@@ -236,25 +252,65 @@ func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (f
 	}
 }
 
-// readFrame reads one line. Its memory is not kept: most frames are small, and the first is not.
-func readFrame(in *bufio.Reader, f *Frame, most int) error {
+// frame reads a frame and takes it, within the memory that all nodes together may take.
+func (s *Streams) frame(ctx context.Context, in *bufio.Reader, most int, take func(*Frame) error) (*Frame, error) {
+	var f Frame
+	held := 0
+	defer func() { s.lines.give(held) }()
+	line, err := readLine(in, most, func() bool {
+		if !s.lines.try(2 * lineStep) { // while it grows there are two
+			return false
+		}
+		held += 2 * lineStep
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	weight := snapshotio.Weight(line)
+	if weight > maxWeight {
+		return nil, fmt.Errorf("%w: more than %d MiB of memory", errTooMuch, maxWeight>>20)
+	}
+	if err := s.decode.take(ctx, weight); err != nil {
+		return nil, err
+	}
+	defer s.decode.give(weight)
+	if err := json.Unmarshal(line, &f); err != nil {
+		return nil, err
+	}
+	if err := take(&f); err != nil {
+		return nil, errors.Join(errFrame, err)
+	}
+	return &f, nil
+}
+
+// errBusy means that the lines of other nodes take all memory that lines may take.
+var errBusy = errors.New("too much is being read from other nodes; tried again")
+
+// readLine reads one line. It is valid until the next one. more is called for each further
+// lineStep of a long one.
+func readLine(in *bufio.Reader, most int, more func() bool) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > most {
-			return fmt.Errorf("the agent sent a line of more than %d MiB", most>>20)
+		size := len(line) + len(part)
+		if size > most {
+			return nil, fmt.Errorf("%w: a line of more than %d MiB", errTooMuch, most>>20)
+		}
+		if size/lineStep > len(line)/lineStep && !more() {
+			return nil, errBusy
 		}
 		switch {
 		case err == nil && line == nil:
-			return json.Unmarshal(part, f)
+			return part, nil
 		case err == nil:
-			return json.Unmarshal(append(line, part...), f)
+			return append(line, part...), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			line = append(line, part...)
-		case errors.Is(err, io.EOF) && len(line)+len(part) > 0:
-			return io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF) && size > 0:
+			return nil, io.ErrUnexpectedEOF
 		default:
-			return err
+			return nil, err
 		}
 	}
 }

@@ -23,7 +23,21 @@ const partSize = 4 << 20
 const (
 	maxBundle = 4 << 30
 	maxRows   = 20_000_000
+	// A bundle may take so much memory however small its file is, and perByte for each byte of it:
+	// bundles of large clusters take about 40.
+	maxSmall = 512 << 20
+	perByte  = 200
 )
+
+// A Limit bounds what is read of a bundle. Zero is no limit.
+type Limit struct {
+	Bytes  int64 // unpacked
+	Rows   int
+	Weight int64 // memory: see Weight
+}
+
+// ErrTooMuch means that a bundle has more than its limit.
+var ErrTooMuch = errors.New("over the limit")
 
 // A File is a file beside the tables of a bundle. ReadBundle passes over it.
 type File struct {
@@ -96,17 +110,36 @@ func (p *parts) flush() error {
 }
 
 // ReadBundle reads a bundle as a stream.
-func ReadBundle(r io.Reader) (*model.Snapshot, error) { return ReadBundleOf(r, maxBundle, maxRows) }
+func ReadBundle(r io.Reader) (*model.Snapshot, error) {
+	file := &counting{Reader: r}
+	return readBundle(file, Limit{Bytes: maxBundle, Rows: maxRows}, func() int64 { return maxSmall + perByte*file.read })
+}
 
-// ReadBundleOf reads a bundle with limits: bytes unpacked, and rows.
-func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
+// ReadBundleOf reads a bundle with limits.
+func ReadBundleOf(r io.Reader, most Limit) (*model.Snapshot, error) {
+	return readBundle(r, most, func() int64 { return most.Weight })
+}
+
+// A counting reader counts what was read of a file.
+type counting struct {
+	io.Reader
+	read int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read += int64(n)
+	return n, err
+}
+
+func readBundle(r io.Reader, most Limit, weight func() int64) (*model.Snapshot, error) {
 	zip, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, fmt.Errorf("not a bundle: %w", err)
 	}
-	in := &limited{Reader: zip, left: bytes, most: bytes}
+	in := &limited{Reader: zip, left: most.Bytes, most: most.Bytes}
 	files := tar.NewReader(in)
-	d := decoder{most: rows}
+	d := decoder{most: most.Rows, mostWeight: weight}
 	for {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {
@@ -145,5 +178,5 @@ func (l *limited) exceeded() error {
 	if l.left >= 0 {
 		return nil
 	}
-	return fmt.Errorf("read bundle: it has more than %d MiB unpacked", l.most>>20)
+	return fmt.Errorf("read bundle: %w: more than %d MiB unpacked", ErrTooMuch, l.most>>20)
 }

@@ -20,7 +20,7 @@ func TestBundleLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(size int64, rows int) (int, error) {
-		got, err := ReadBundleOf(bytes.NewReader(b.Bytes()), size, rows)
+		got, err := ReadBundleOf(bytes.NewReader(b.Bytes()), Limit{Bytes: size, Rows: rows})
 		if err != nil {
 			return 0, err
 		}

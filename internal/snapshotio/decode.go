@@ -33,6 +33,21 @@ type decoder struct {
 	hasCoverage bool
 	unknown     int
 	rows, most  int // rows so far, and their limit; 0: no limit
+
+	weight     int64        // of the lines so far
+	mostWeight func() int64 // their limit as of now; nil or 0: no limit
+}
+
+// weigh refuses a line before it is decoded if its memory and that of those before are too much.
+func (d *decoder) weigh(line []byte) error {
+	if d.mostWeight == nil {
+		return nil
+	}
+	d.weight += int64(Weight(line))
+	if most := d.mostWeight(); most > 0 && d.weight > most {
+		return fmt.Errorf("%w: more than %d MiB of memory", ErrTooMuch, most>>20)
+	}
+	return nil
 }
 
 // Section reads one section.
@@ -77,6 +92,9 @@ func (d *decoder) Section(file string, in io.Reader) error {
 func (d *decoder) meta(in io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(in, maxLine))
 	if err != nil {
+		return fmt.Errorf("read %s: %w", metaFile, err)
+	}
+	if err := d.weigh(b); err != nil {
 		return fmt.Errorf("read %s: %w", metaFile, err)
 	}
 	if err := decodeRow(bytes.TrimSpace(b), &d.s.Meta); err != nil {
@@ -131,7 +149,10 @@ func (d *decoder) lines(file string, in io.Reader, each func([]byte) error) erro
 			continue
 		}
 		if d.rows++; d.most > 0 && d.rows > d.most {
-			return fmt.Errorf("%s: more than %d rows", file, d.most)
+			return fmt.Errorf("%s: %w: more than %d rows", file, ErrTooMuch, d.most)
+		}
+		if err := d.weigh(line); err != nil {
+			return fmt.Errorf("%s line %d: %w", file, n, err)
 		}
 		if err := each(line); err != nil {
 			return fmt.Errorf("%s line %d: %w", file, n, err)
