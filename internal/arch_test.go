@@ -49,6 +49,7 @@ var may = map[string]string{
 	"kernel/rtnl":         "model",
 	"buildinfo":           "",
 	"logformat":           "",
+	"memlimit":            "",
 	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/ipam cli/repair cli/term cli/timeline cli/ui cluster plain",
 	"cli/check":           "audit capacity cli/term cluster detect finding model page plain timeline",
 	"cli/demo":            "cli/term plain",

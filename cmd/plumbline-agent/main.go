@@ -16,12 +16,14 @@ import (
 	"plumbline.dev/plumbline/internal/guard/daemon"
 	"plumbline.dev/plumbline/internal/host"
 	"plumbline.dev/plumbline/internal/kube/review"
+	"plumbline.dev/plumbline/internal/memlimit"
 )
 
 func main() {
 	if host.ProbeMain() {
 		return // a child process that asked one mount whether it answers
 	}
+	memlimit.Set(os.Getenv, os.ReadFile)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := 0
 	if len(os.Args) > 1 && os.Args[1] == "guard" {

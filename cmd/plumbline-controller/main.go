@@ -12,10 +12,11 @@ import (
 	"syscall"
 
 	"plumbline.dev/plumbline/internal/controller"
+	"plumbline.dev/plumbline/internal/memlimit"
 )
 
 func main() {
-	controller.BoundMemory(os.Getenv, os.ReadFile)
+	memlimit.Set(os.Getenv, os.ReadFile)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx)
 	stop()

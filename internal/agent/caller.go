@@ -52,6 +52,20 @@ func (c *Caller) Headers(token, node, method, path string, query url.Values, bod
 	}
 }
 
+// IntendedAudience returns the audience that the token of a request must have, by the key in its
+// headers alone: whether the request is signed with it, AudienceOf says.
+func IntendedAudience(node string, r *http.Request) (string, error) {
+	key, err := base64.RawURLEncoding.DecodeString(r.Header.Get(headerKey))
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return "", notSigned(node)
+	}
+	return audienceOf(key), nil
+}
+
+func notSigned(node string) error {
+	return fmt.Errorf("the request is not signed by its caller for %s; an older plumbline does not sign: upgrade it", node)
+}
+
 // AudienceOf returns the audience that the token of a request to the agent of this node must
 // have; an error if the request is not signed for it.
 func AudienceOf(node string, r *http.Request, body []byte) (string, error) {
@@ -59,7 +73,7 @@ func AudienceOf(node string, r *http.Request, body []byte) (string, error) {
 	signature, err2 := base64.RawURLEncoding.DecodeString(r.Header.Get(headerSignature))
 	if err1 != nil || err2 != nil || len(key) != ed25519.PublicKeySize ||
 		!ed25519.Verify(key, requestText(node, r.Method, r.URL.Path, r.URL.Query(), body), signature) {
-		return "", fmt.Errorf("the request is not signed by its caller for %s; an older plumbline does not sign: upgrade it", node)
+		return "", notSigned(node)
 	}
 	return audienceOf(key), nil
 }

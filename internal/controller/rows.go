@@ -105,7 +105,7 @@ func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, u
 	}
 	srv := &http.Server{
 		Handler: s.handler(review, ui, now), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute, IdleTimeout: 15 * time.Second,
-		MaxHeaderBytes: 64 << 10, Protocols: door.Protocols(), TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
+		MaxHeaderBytes: door.MaxHeaders, ConnContext: door.ConnContext, Protocols: door.Protocols(), TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // callers must not fill the log
 	}
 	go func() {

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,7 +14,13 @@ import (
 const (
 	maxConns   = 256
 	maxConnsOf = 64 // from one address
+	// maxStrangers bounds those whose caller was not admitted yet: before that a connection takes
+	// memory for TLS and headers.
+	maxStrangers = 64
 )
+
+// MaxHeaders is how large the headers of a request may be: a token of 16 KiB and little else.
+const MaxHeaders = 32 << 10
 
 // places is a listener with a bounded number of connections. If all places are taken, a new
 // connection takes that of the oldest one from the address that has most.
@@ -47,28 +54,49 @@ func (p *places) Accept() (net.Conn, error) {
 func (p *places) admit(c *placed) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	by := map[netip.Addr]int{}
+	n := 0
 	for _, have := range p.conns {
-		by[have.from]++
+		if have.from == c.from {
+			n++
+		}
 	}
-	if by[c.from] >= maxConnsOf {
+	if n >= maxConnsOf {
 		return false
 	}
-	if len(p.conns) >= maxConns {
-		most := c.from
-		for from, n := range by {
-			if n > by[most] {
-				most = from
-			}
-		}
-		if most == c.from {
-			return false
-		}
-		at := slices.IndexFunc(p.conns, func(have *placed) bool { return have.from == most })
-		_ = p.conns[at].Conn.Close()
-		p.conns = slices.Delete(p.conns, at, at+1)
+	anybody := func(*placed) bool { return true }
+	stranger := func(have *placed) bool { return !have.known }
+	if !p.room(c.from, maxStrangers, stranger) || !p.room(c.from, maxConns, anybody) {
+		return false
 	}
 	p.conns = append(p.conns, c)
+	return true
+}
+
+// room makes a place for a connection from an address if as many of which have all of them: it
+// closes the oldest from the address that has most. It fails if that is the address itself.
+func (p *places) room(of netip.Addr, most int, which func(*placed) bool) bool {
+	by, all := map[netip.Addr]int{}, 0
+	for _, have := range p.conns {
+		if which(have) {
+			by[have.from]++
+			all++
+		}
+	}
+	if all < most {
+		return true
+	}
+	worst := of
+	for from, n := range by {
+		if n > by[worst] {
+			worst = from
+		}
+	}
+	if worst == of {
+		return false
+	}
+	at := slices.IndexFunc(p.conns, func(have *placed) bool { return have.from == worst && which(have) })
+	_ = p.conns[at].Conn.Close()
+	p.conns = slices.Delete(p.conns, at, at+1)
 	return true
 }
 
@@ -82,8 +110,32 @@ func (p *places) leave(c *placed) {
 
 type placed struct {
 	net.Conn
-	from netip.Addr
-	of   *places
+	from  netip.Addr
+	of    *places
+	known bool // its caller was admitted; guarded by of.mu
+}
+
+type placedKey struct{}
+
+// ConnContext lets a Door note which connections have a caller that it admitted. Servers behind a
+// Listener use it.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+		c = over.NetConn()
+	}
+	if p, ok := c.(*placed); ok {
+		return context.WithValue(ctx, placedKey{}, p)
+	}
+	return ctx
+}
+
+// admitted notes that the caller of a connection is known.
+func admitted(ctx context.Context) {
+	if c, ok := ctx.Value(placedKey{}).(*placed); ok {
+		c.of.mu.Lock()
+		c.known = true
+		c.of.mu.Unlock()
+	}
 }
 
 func (c *placed) Close() error {

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"testing"
@@ -20,7 +21,10 @@ func TestPlaces(t *testing.T) {
 	p := newPlaces(nil)
 	open := func(from string) (*conn, bool) {
 		c := &conn{}
-		return c, p.admit(&placed{Conn: c, from: netip.MustParseAddr(from), of: p})
+		placed := &placed{Conn: c, from: netip.MustParseAddr(from), of: p}
+		ok := p.admit(placed)
+		admitted(ConnContext(context.Background(), placed))
+		return c, ok
 	}
 	var first []*conn
 	for _, from := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"} {
@@ -60,5 +64,38 @@ func TestPlaces(t *testing.T) {
 	}
 	if len(p.conns) != maxConns-10 {
 		t.Errorf("%d connections after ten were closed", len(p.conns))
+	}
+}
+
+// Those whose callers were not admitted have fewer places, and take none from the others.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(nil)
+	open := func(from string, known bool) (*conn, bool) {
+		c := &conn{}
+		placed := &placed{Conn: c, from: netip.MustParseAddr(from), of: p}
+		ok := p.admit(placed)
+		if known {
+			admitted(ConnContext(context.Background(), placed))
+		}
+		return c, ok
+	}
+	friend, _ := open("10.0.0.1", true)
+	for i := range 64 {
+		for range 4 {
+			open(netip.AddrFrom4([4]byte{10, 1, 0, byte(i)}).String(), false)
+		}
+	}
+	strangers := 0
+	for _, c := range p.conns {
+		if !c.known {
+			strangers++
+		}
+	}
+	if strangers != maxStrangers || friend.closed {
+		t.Errorf("%d strangers, the friend is closed: %t", strangers, friend.closed)
+	}
+	if _, ok := open("10.0.0.1", false); !ok {
+		t.Error("another connection of the friend is refused")
 	}
 }

@@ -56,6 +56,7 @@ type Door struct {
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]verdict
 	sources *sources
+	bodies  chan struct{} // of bodies that are being read
 }
 
 type verdict struct {
@@ -85,62 +86,115 @@ func CallerOf(r *http.Request) (Caller, bool) {
 
 // New returns the door of a node's agent, or of another program that requests are signed for.
 func New(r Reviewer, of string, right Right, now func() time.Time) *Door {
-	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now)}
+	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now), bodies: make(chan struct{}, bodiesAtOnce)}
 }
 
 // Wrap requires the right for verb before it admits a request.
 func (d *Door) Wrap(verb string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get(agent.Header)
-		switch {
-		case token == "":
-			http.Error(w, "no token: send one in "+agent.Header, http.StatusUnauthorized)
-			return
-		case len(token) > maxToken || d.review == nil:
-			http.Error(w, "the token is too long, or no tokens can be verified here", http.StatusUnauthorized)
+		v, refused := d.admit(w, r, token, verb)
+		if refused != nil {
+			w.Header().Set("Connection", "close") // what was not read of the request is not read at all
+			if refused.code == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "1")
+			}
+			http.Error(w, refused.why, refused.code)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		admitted(r.Context())
+		next.ServeHTTP(w, WithCaller(r, Caller{v.owner, sha256.Sum256([]byte(token))}))
+	})
+}
+
+type refusal struct {
+	code int
+	why  string
+}
+
+var errUnasked = &refusal{http.StatusServiceUnavailable, "the API server cannot be asked to verify the token; retry"}
+
+// admit decides on a request. Nothing of its body is read before its token is one that the API
+// server signed for the key in its headers.
+func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string) (verdict, *refusal) {
+	switch {
+	case token == "":
+		return verdict{}, &refusal{http.StatusUnauthorized, "no token: send one in " + agent.Header}
+	case len(token) > maxToken || d.review == nil:
+		return verdict{}, &refusal{http.StatusUnauthorized, "the token is too long, or no tokens can be verified here"}
+	case r.Method != http.MethodPost && r.ContentLength != 0:
+		return verdict{}, &refusal{http.StatusBadRequest, "a request that only reads has no body"}
+	}
+	denied := &refusal{http.StatusForbidden, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, d.right.Resource, d.right.Group)}
+	audience, err := agent.IntendedAudience(d.of, r)
+	if err != nil {
+		return verdict{}, &refusal{http.StatusForbidden, err.Error()}
+	}
+	end, ok := meant(token, audience)
+	if !ok {
+		return verdict{}, denied
+	}
+	key := sha256.Sum256([]byte(verb + "\x00" + token))
+	v, known := d.recall(key)
+	if !known {
+		switch ok, err := d.review.Genuine(r.Context(), token); {
+		case err != nil:
+			return verdict{}, errUnasked
+		case !ok:
+			return verdict{}, denied
+		}
+	}
+	if refused := d.signed(w, r); refused != nil {
+		return verdict{}, refused
+	}
+	if !known {
+		if v, err = d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb, key, end); err != nil {
+			return verdict{}, errUnasked
+		}
+	}
+	if !v.ok {
+		return verdict{}, denied
+	}
+	return v, nil
+}
+
+// bodiesAtOnce bounds the bodies that are read at a time.
+const bodiesAtOnce = 16
+
+// signed reads the body, and verifies that the request is signed with the key in its headers.
+func (d *Door) signed(w http.ResponseWriter, r *http.Request) *refusal {
+	var body []byte
+	if r.Method == http.MethodPost {
+		select {
+		case d.bodies <- struct{}{}:
+		default:
+			return errUnasked
+		}
+		var err error
+		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		<-d.bodies
 		if err != nil {
-			http.Error(w, "the request is too long or incomplete", http.StatusBadRequest)
-			return
+			return &refusal{http.StatusBadRequest, "the request is too long or incomplete"}
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		audience, err := agent.AudienceOf(d.of, r, body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusForbidden)
-			return
-		}
-		v, err := d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb)
-		switch {
-		case err != nil:
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
-		case !v.ok:
-			http.Error(w, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, d.right.Resource, d.right.Group), http.StatusForbidden)
-		default:
-			next.ServeHTTP(w, WithCaller(r, Caller{v.owner, sha256.Sum256([]byte(token))}))
-		}
-	})
+	}
+	if _, err := agent.AudienceOf(d.of, r, body); err != nil {
+		return &refusal{http.StatusForbidden, err.Error()}
+	}
+	return nil
+}
+
+func (d *Door) recall(key [sha256.Size]byte) (verdict, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, ok := d.known[key]
+	return v, ok && d.now().Before(v.until)
 }
 
 var errBusy = errors.New("too many token reviews; retry")
 
-func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb string) (verdict, error) {
-	end, ok := meant(token, audience)
-	if !ok {
-		return verdict{}, nil // refused without asking the API server
-	}
-	key := sha256.Sum256([]byte(verb + "\x00" + token))
-	d.mu.Lock()
-	v, ok := d.known[key]
-	d.mu.Unlock()
-	if ok && d.now().Before(v.until) {
-		return v, nil
-	}
-	if ok, err := d.review.Genuine(ctx, token); !ok || err != nil {
-		return verdict{}, err
-	}
+// may asks the API server, within the budget of the caller's address.
+func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb string, key [sha256.Size]byte, end time.Time) (verdict, error) {
 	done, ok := d.sources.review(source)
 	if !ok {
 		return verdict{}, errBusy
@@ -150,7 +204,7 @@ func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb
 	if err != nil {
 		return verdict{}, err
 	}
-	v = verdict{ok: yes, owner: owner}
+	v := verdict{ok: yes, owner: owner}
 	d.remember(key, v, end)
 	return v, nil
 }

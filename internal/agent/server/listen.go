@@ -70,7 +70,7 @@ func removeSocket(path string) error {
 func (s *Server) http(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: versioned(h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: 15 * time.Second, MaxHeaderBytes: 64 << 10,
+		IdleTimeout: 15 * time.Second, MaxHeaderBytes: door.MaxHeaders, ConnContext: door.ConnContext,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // callers must not fill the log
 	}
 }

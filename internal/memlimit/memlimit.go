@@ -1,4 +1,5 @@
-package controller
+// Package memlimit keeps a program within the memory limit of its container.
+package memlimit
 
 import (
 	"math"
@@ -10,10 +11,10 @@ import (
 // Where a container's memory limit is, with version 2 and version 1 of cgroups.
 var memoryLimits = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// BoundMemory lets the garbage collector work harder as the container's memory limit comes near. Without
-// that the heap doubles between two collections, and when all agents of a large cluster connect at once
-// the kernel would end the controller. Somebody who sets GOMEMLIMIT knows better.
-func BoundMemory(getenv func(string) string, read func(string) ([]byte, error)) {
+// Set makes the garbage collector work harder as the container's memory limit comes near. Otherwise
+// the heap doubles between two collections, and when many connect at once the kernel ends the
+// program. GOMEMLIMIT takes precedence.
+func Set(getenv func(string) string, read func(string) ([]byte, error)) {
 	if limit := memoryLimit(read); limit > 0 && getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)
 	}
