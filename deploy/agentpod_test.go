@@ -67,7 +67,8 @@ func TestAgentRunsOnUnhealthyNodes(t *testing.T) {
 	if !slices.Equal(pod.Tolerations, []core.Toleration{{Operator: core.TolerationOpExists}}) {
 		t.Errorf("tolerates %v", pod.Tolerations)
 	}
-	if pod.PriorityClassName != "system-node-critical" {
+	// A class of the system would have pods of the node ended to make room for it.
+	if pod.PriorityClassName != "plumbline-agent" {
 		t.Errorf("priority %q", pod.PriorityClassName)
 	}
 	r := pod.Containers[0].Resources

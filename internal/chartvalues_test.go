@@ -24,3 +24,25 @@ func TestChartValues(t *testing.T) {
 		}
 	}
 }
+
+// Below Kubernetes 1.30 nothing limits the accounts of the chart: it refuses, unless that is asked for.
+func TestChartWithoutPolicies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		version, values string
+		ok              bool
+	}{{"1.30", "", true}, {"1.36", "", true}, {"1.29", "", false}, {"1.24", "", false}, {"1.29", "withoutPolicies=true", true}, {"1.24", "withoutPolicies=true", true}} {
+		helm := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/helm/go.mod", "helm", "template", "plumbline", "charts/plumbline", "--kube-version", c.version, "--set", c.values)
+		helm.Dir = ".."
+		out, err := helm.CombinedOutput()
+		if (err == nil) != c.ok || !c.ok && !strings.Contains(string(out), "withoutPolicies=true") {
+			t.Errorf("%s %s: %v: %.400s", c.version, c.values, err, out)
+		}
+		if n := strings.Count(string(out), "kind: ValidatingAdmissionPolicy\n"); c.ok && (n > 0) != (c.values == "") {
+			t.Errorf("%s %s: %d policies", c.version, c.values, n)
+		}
+		if c.ok && (!strings.Contains(string(out), "preemptionPolicy: Never") || !strings.Contains(string(out), "priorityClassName: plumbline-agent")) {
+			t.Errorf("%s: agents may preempt", c.version)
+		}
+	}
+}

@@ -83,11 +83,14 @@ func (o EtcdOptions) tls() (*tls.Config, error) {
 		}
 	}
 	if o.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
-		if err != nil {
+		if _, err := tls.LoadX509KeyPair(o.Cert, o.Key); err != nil {
 			return nil, err
 		}
-		out.Certificates = []tls.Certificate{pair}
+		// Read at each handshake: certificates are rotated while the controller runs.
+		out.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+			return &pair, err
+		}
 	}
 	return out, nil
 }

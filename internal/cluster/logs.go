@@ -181,7 +181,7 @@ func (c *Cluster) logsOf(ctx context.Context, node string, q pick.Question) logA
 		if cut {
 			a.unread = append(a.unread, "the journal of "+service+" has more lines than the kubelet gave")
 		}
-		a.texts = append(a.texts, agent.PickJournal(more, "journal/"+service, service, l.Taken, text, scrub.Bytes))
+		a.texts = append(a.texts, agent.PickJournal(more, "journal/"+service, service, l.Taken, text, func(dst, b []byte) []byte { return scrub.Outgoing(dst, b) }))
 	}
 	return a
 }

@@ -39,9 +39,11 @@ func (a *acting) run(t *testing.T) (repair.Outcome, string, int) {
 		c.objects[o.Ref] = o
 	}
 	key := "PL4003/" + a.ref.Name
-	p := &repair.Plan{Schema: repair.Schema, ID: "plan", Cluster: "cluster",
+	p := &repair.Plan{
+		Schema: repair.Schema, ID: "plan", Cluster: "cluster",
 		Targets: []repair.Target{{Finding: key, Risk: change.Disruptive, Proof: a.proof}},
-		Steps:   []repair.Step{{ID: 1, Do: "act", On: a.ref, For: []string{key}, Change: a.change}}}
+		Steps:   []repair.Step{{ID: 1, Do: "act", On: a.ref, For: []string{key}, Change: a.change}},
+	}
 	if a.change.Verb == "remove" {
 		p.Targets[0].Risk = change.Destructive
 	}
@@ -225,8 +227,10 @@ func TestActingNeedsThePods(t *testing.T) {
 	c := newCluster(t)
 	ref := model.Ref{Kind: model.KindMount, Name: "n1/bridge"}
 	c.objects[ref] = model.Object{Ref: ref, Revision: "digest", Body: json.RawMessage(`{"device":"0:52","known":true}`)}
-	p := &repair.Plan{Schema: repair.Schema, ID: "plan", Cluster: "cluster", Targets: []repair.Target{{Finding: "PL4004/n1/bridge", Risk: change.Disruptive}},
-		Steps: []repair.Step{{ID: 1, Do: "abort", On: ref, For: []string{"PL4004/n1/bridge"}, Change: &change.OnNode{Verb: "abort", Args: map[string]string{"device": "0:52"}}}}}
+	p := &repair.Plan{
+		Schema: repair.Schema, ID: "plan", Cluster: "cluster", Targets: []repair.Target{{Finding: "PL4004/n1/bridge", Risk: change.Disruptive}},
+		Steps: []repair.Step{{ID: 1, Do: "abort", On: ref, For: []string{"PL4004/n1/bridge"}, Change: &change.OnNode{Verb: "abort", Args: map[string]string{"device": "0:52"}}}},
+	}
 	x := c.executor()
 	x.NodeWriter, x.Pods, x.MaxRisk = nodeWriter{c}, podsFail{c}, change.Destructive
 	if res, err := x.Run(t.Context(), p, nil); err != nil || c.writes != 0 || res.Findings["PL4004/n1/bridge"].Outcome == repair.Done {

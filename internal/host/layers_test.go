@@ -101,7 +101,8 @@ func TestLayersOnBlockDevices(t *testing.T) {
 	put("block/dm-5/dev", "253:5\n")
 	h := &Host{o: Options{Sys: sys}}
 	s := space{dir: "/proc/1", pid: 1, host: true, mounts: []mount{
-		{target: "/data/fuse", kind: "fuse.x", minor: 52}, {target: "/srv/image", kind: "ext4", major: 253, minor: 2},
+		{target: "/data/fuse", kind: "fuse.x", minor: 52},
+		{target: "/srv/image", kind: "ext4", major: 253, minor: 2},
 		{target: "/run/x/rootfs", kind: "overlay", options: "lowerdir=/srv/image/layer", minor: 60},
 	}}
 	got := strings.Join(h.layersOn("0:52", []space{s}), "; ")

@@ -20,10 +20,10 @@ var kubernetes = []string{"v1.24.17", "v1.27.16", "v1.30.14", "v1.34.4", "v1.36.
 
 // What is rendered: everything off, the defaults, everything on.
 var choices = map[string][]string{
-	"least":    {"--set", "repair=false,proxyPolicy=false,flow=false"},
-	"defaults": nil,
+	"least":    {"--set", "repair=false,proxyPolicy=false,flow=false,withoutPolicies=true"},
+	"defaults": {"--set", "withoutPolicies=true"},
 	"all": {
-		"--set", "guard.enabled=true,guard.mode=enforce,portForward=true,gke=true,namespace.create=true,podLabels.a=b,podAnnotations.c=d,runtimeSocket=/run/x.sock,cniConfigDir=/etc/x",
+		"--set", "guard.enabled=true,guard.mode=enforce,portForward=true,gke=true,namespace.create=true,podLabels.a=b,podAnnotations.c=d,runtimeSocket=/run/x.sock,cniConfigDir=/etc/x,withoutPolicies=true",
 		"--set-json", `users=[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"on-call"}]`,
 	},
 }

@@ -25,6 +25,7 @@ func (nobody) Genuine(context.Context, string) (bool, error) { return false, nil
 func (nobody) Authenticate(context.Context, string, string) (any, bool, error) {
 	return nil, false, nil
 }
+
 func (nobody) Authorize(context.Context, any, string, string, string, string) (bool, error) {
 	return false, nil
 }

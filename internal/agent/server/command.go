@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -50,6 +51,7 @@ type flags struct {
 	text, repair                                      bool
 	format                                            logformat.Format
 	logs                                              []LogPlace
+	masks                                             []*regexp.Regexp
 }
 
 // Main runs the command and returns its exit code.
@@ -89,6 +91,11 @@ func run(ctx context.Context, e Env) error {
 	set.Func("log", "also serve lines of these log files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
 		p, err := parseLogPlace(text)
 		f.logs = append(f.logs, p)
+		return err
+	})
+	set.Func("mask", "also mask what this regular expression matches in lines of logs; may be repeated", func(text string) error {
+		re, err := regexp.Compile(text)
+		f.masks = append(f.masks, re)
 		return err
 	})
 	set.BoolVar(&f.repair, "repair", false, "serve: also make changes on the node, one at a time, for authorized callers; otherwise the agent only reads")
@@ -158,7 +165,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	s := New(Config{
 		Node: f.node, Version: buildinfo.Read().Version, Collectors: n.collectors, Watch: n.watch,
 		Kernel: n.kernel, Process: n.process, Calls: n.calls, Lock: n.lock, Writer: n.writer,
-		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
+		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs, Masks: f.masks}, Log: log, Now: now,
 	})
 	lc := net.ListenConfig{Control: forgetLostCallers}
 	l, err := lc.Listen(ctx, "tcp", f.listen)

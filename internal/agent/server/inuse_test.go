@@ -216,11 +216,13 @@ func TestNameIsFree(t *testing.T) {
 		"an ADD of another":       {calls: []model.Process{{Command: "ADD", CNI: "b", Pod: "shop/db-1"}}},
 		"sandboxes are not read":  {err: observe.ErrPartial, want: "could not be read completely"},
 	} {
-		s := New(Config{Node: "n1", Now: now, Calls: func(context.Context) ([]model.Process, error) { return c.calls, nil },
+		s := New(Config{
+			Node: "n1", Now: now, Calls: func(context.Context) ([]model.Process, error) { return c.calls, nil },
 			Collectors: []observe.NodeCollector{{Name: "s", Tables: []model.Table{model.Sandboxes}, Read: func(_ context.Context, into *model.NodeState) error {
 				into.Sandboxes = c.boxes
 				return c.err
-			}}}})
+			}}},
+		})
 		if err := s.nameIsFree(t.Context(), b); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -239,14 +241,20 @@ func TestActingReadsWhatAgentsSend(t *testing.T) {
 	}{
 		"unlink":  {"unlink", "cali1", &kernel.HostVeth{Name: "cali1", Index: 7}, map[string]string{"index": "7"}, func(a acts.Acting) bool { return a.NotInUse.Calm && a.NotInUse.Nodes[0] == "n1" }},
 		"unroute": {"unroute", "10.0.0.1", &kernel.HostRoutes{IP: ip}, map[string]string{"link": "7"}, func(a acts.Acting) bool { return a.Running.Away == 7 && a.Running.At == ip }},
-		"unneighbour": {"unneighbour", "10.0.0.1/cali1", &kernel.NeighbourEntry{IP: ip, Device: "cali1", Link: 7, MAC: "02:00:00:00:00:0a"}, map[string]string{"link": "7", "mac": "02:00:00:00:00:0A"},
-			func(a acts.Acting) bool { return a.Running.Away == 7 && a.Running.MAC == "02:00:00:00:00:0a" }},
+		"unneighbour": {
+			"unneighbour", "10.0.0.1/cali1", &kernel.NeighbourEntry{IP: ip, Device: "cali1", Link: 7, MAC: "02:00:00:00:00:0a"},
+			map[string]string{"link": "7", "mac": "02:00:00:00:00:0A"},
+			func(a acts.Acting) bool { return a.Running.Away == 7 && a.Running.MAC == "02:00:00:00:00:0a" },
+		},
 		"sysctl": {"sysctl", "cali1/proxy_arp", &kernel.Setting{Device: "cali1", Index: 7, Key: "proxy_arp", Value: "0"}, map[string]string{"index": "7", "value": "1"}, func(a acts.Acting) bool { return a.Running.Peer == 7 }},
 		"abort":  {"abort", "bridge", &host.Filesystem{Device: "0:52", Source: "bridge", Pods: []string{"u"}, Known: true}, map[string]string{"device": "0:52"}, func(a acts.Acting) bool { return a.Abort && a.Known && a.Users[0] == "u" }},
-		"remove": {"remove", "box", &cri.SandboxStatus{ID: "box", Namespace: "shop", Pod: "db-0", UID: "u"}, map[string]string{"uid": "u"},
+		"remove": {
+			"remove", "box", &cri.SandboxStatus{ID: "box", Namespace: "shop", Pod: "db-0", UID: "u"},
+			map[string]string{"uid": "u"},
 			func(a acts.Acting) bool {
 				return a.Gone == "u" && a.NotInUse.Absent[0].Name == "shop/db-0" && a.NotInUse.Containers[0] == "box"
-			}},
+			},
+		},
 	} {
 		n := &acts.OnNode{Verb: c.verb, Args: c.args}
 		live := func(body any) model.Object { return model.Object{Revision: "d", Body: encoded(&body)} }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"sync"
 	"time"
 
@@ -14,8 +15,9 @@ import (
 
 // Logs say where a node's logs are.
 type Logs struct {
-	Root   string     // the node's file system, as seen from here
-	Places []LogPlace // besides the usual ones
+	Root   string           // the node's file system, as seen from here
+	Places []LogPlace       // besides the usual ones
+	Masks  []*regexp.Regexp // what else is masked before a line leaves the node
 }
 
 // How long one who asks waits for another, and for a read that is being given up.
@@ -32,6 +34,7 @@ type logReader struct {
 	now    func() time.Time
 	zone   func() *time.Location
 	find   func(context.Context) ([]logFile, logMissing)
+	masks  []*regexp.Regexp
 	turn   chan struct{}
 
 	mu sync.Mutex
@@ -41,7 +44,7 @@ type logReader struct {
 func newLogReader(c *Config) *logReader {
 	places := logPlaces(c.Logs.Places, c.Record)
 	return &logReader{
-		node: c.Node, within: agent.LogsWithin, now: c.Now, turn: make(chan struct{}, 1),
+		node: c.Node, within: agent.LogsWithin, now: c.Now, turn: make(chan struct{}, 1), masks: c.Logs.Masks,
 		zone: func() *time.Location { return nodeZone(c.Logs.Root) },
 		find: func(ctx context.Context) ([]logFile, logMissing) { return findLogs(ctx, c.Logs.Root, places) },
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/scrub"
@@ -17,6 +18,7 @@ const perSource = agent.MaxLogs / 4
 type picked struct {
 	file    string
 	room    int
+	masks   []*regexp.Regexp // patterns of the user
 	head    [][]byte
 	tail    [][]byte
 	ahead   int // bytes of head
@@ -27,10 +29,10 @@ type picked struct {
 	out   bytes.Buffer
 }
 
-// add takes a line, and credentials out of it: nothing but what is picked here leaves
-// the node.
+// add picks a line, without what looks like a credential and without specifications of
+// containers: nothing but what is picked here leaves the node.
 func (k *picked) add(number uint32, line []byte) {
-	k.clean = scrub.Bytes(k.clean[:0], line)
+	k.clean = scrub.Outgoing(k.clean[:0], line, k.masks...)
 	k.out.Reset()
 	e := json.NewEncoder(&k.out)
 	e.SetEscapeHTML(false)

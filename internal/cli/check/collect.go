@@ -26,7 +26,9 @@ func CollectCommand(sess *term.Session) *cobra.Command {
 			"are not in the file.\n\n" +
 			"With pod NAME it writes what surrounds that pod, and the lines about it in the\n" +
 			"logs and event logs of its nodes (needs agents): the evidence, before the pod is\n" +
-			"evicted or removed. Credentials are taken out of lines on the node.",
+			"evicted or removed. Specifications of containers, and credentials that are\n" +
+			"recognised, are taken out of the lines on the node; check the file before you\n" +
+			"give it to others.",
 		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz\n"+
 			"  %[1]s collect pod db-0 -n shop --save db-0.tar.gz\n  %[1]s timeline --logs db-0.tar.gz", sess.Program),
 		Args: cobra.MaximumNArgs(2),

@@ -34,7 +34,8 @@ func Command(sess *term.Session) *cobra.Command {
 		Long: "Reads logs of kubelet, container runtime, Calico and Kubernetes (2017 to today)\n" +
 			"and shows each sandbox that the pod had, its CNI calls, and what they prove.\n" +
 			"Without --logs the agents of the nodes concerned send the lines; with --logs and\n" +
-			"no argument, all problems in the logs are listed. Credentials are never shown.\n\n" +
+			"no argument, all problems in the logs are listed. Recognised credentials\n" +
+			"are masked.\n\n" +
 			"Exit code: 0 all logs were read; 2 no line is of a known component; 3 a file was\n" +
 			"not read completely, or a tenth of it is of no known form.",
 		Example: fmt.Sprintf("  %[1]s timeline pod db-0 -n shop\n  %[1]s timeline --logs /var/log\n"+

@@ -58,7 +58,14 @@ func (k *daemon) goodbye() {
 		k.Log.Warn("uninstalled, and the guard may still be in the CNI configuration", "error", why)
 		return
 	}
-	k.Log.Info("uninstalled: the guard is no longer in the CNI configuration")
+	if is == noLongerAllowed {
+		why := "the guard daemon ended while the API server refused to say whether its DaemonSet is deleted, and took the guard out of the CNI configuration: the next guard daemon puts it back"
+		k.Log.Warn(why)
+		k.say(func(r *guard.Report) { r.Wanted, r.Why = was, why })
+	} else {
+		k.Log.Info("uninstalled: the guard is no longer in the CNI configuration")
+	}
+	k.tells(ctx)
 }
 
 // An installation is what Kubernetes says of the DaemonSet.

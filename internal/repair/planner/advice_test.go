@@ -12,11 +12,11 @@ import (
 
 // A person reads the last words of a line, and pastes them.
 var hurts = map[string]*regexp.Regexp{
-	"calicoctl checks nothing before it releases":         regexp.MustCompile(`calicoctl ipam release`),
+	"calicoctl checks nothing before it releases":          regexp.MustCompile(`calicoctl ipam release`),
 	"an unmount by force loses what pods have not written": regexp.MustCompile(`umount -[fl]`),
-	"a garbage collector that starts releases addresses":  regexp.MustCompile(`restart calico-kube-controllers`),
-	"rebuilding is one step of a procedure":               regexp.MustCompile(`plan --rebuild`),
-	"pods lose what they have not written":                regexp.MustCompile(`--force|--grace-period=0`),
+	"a garbage collector that starts releases addresses":   regexp.MustCompile(`restart calico-kube-controllers`),
+	"rebuilding is one step of a procedure":                regexp.MustCompile(`plan --rebuild`),
+	"pods lose what they have not written":                 regexp.MustCompile(`--force|--grace-period=0`),
 }
 
 // No advice names a command that hurts in a situation in which the advice is printed.
