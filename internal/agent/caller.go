@@ -40,15 +40,34 @@ func audienceOf(key ed25519.PublicKey) string {
 const (
 	headerKey       = "Plumbline-Key"
 	headerSignature = "Plumbline-Signature"
+	headerNonce     = "Plumbline-Nonce"
 )
+
+// A nonce makes each request another one: who sees its bytes cannot send them again.
+const (
+	nonceSize = 16
+	maxNonce  = 64
+)
+
+// NonceOf returns the nonce of a request; empty if it has none that is long enough.
+func NonceOf(r *http.Request) string {
+	if n := r.Header.Get(headerNonce); len(n) >= nonceSize && len(n) <= maxNonce {
+		return n
+	}
+	return ""
+}
 
 // Headers are the headers of one request to the agent of a node.
 func (c *Caller) Headers(token, node, method, path string, query url.Values, body []byte) http.Header {
 	public, _ := c.key.Public().(ed25519.PublicKey)
+	random := make([]byte, nonceSize)
+	_, _ = rand.Read(random) // it does not fail
+	nonce := base64.RawURLEncoding.EncodeToString(random)
 	return http.Header{
 		Header:          {token},
 		headerKey:       {base64.RawURLEncoding.EncodeToString(public)},
-		headerSignature: {base64.RawURLEncoding.EncodeToString(ed25519.Sign(c.key, requestText(node, method, path, query, body)))},
+		headerNonce:     {nonce},
+		headerSignature: {base64.RawURLEncoding.EncodeToString(ed25519.Sign(c.key, requestText(node, method, path, nonce, query, body)))},
 	}
 }
 
@@ -71,14 +90,15 @@ func notSigned(node string) error {
 func AudienceOf(node string, r *http.Request, body []byte) (string, error) {
 	key, err1 := base64.RawURLEncoding.DecodeString(r.Header.Get(headerKey))
 	signature, err2 := base64.RawURLEncoding.DecodeString(r.Header.Get(headerSignature))
-	if err1 != nil || err2 != nil || len(key) != ed25519.PublicKeySize ||
-		!ed25519.Verify(key, requestText(node, r.Method, r.URL.Path, r.URL.Query(), body), signature) {
+	nonce := NonceOf(r)
+	if err1 != nil || err2 != nil || len(key) != ed25519.PublicKeySize || nonce == "" ||
+		!ed25519.Verify(key, requestText(node, r.Method, r.URL.Path, nonce, r.URL.Query(), body), signature) {
 		return "", notSigned(node)
 	}
 	return audienceOf(key), nil
 }
 
-func requestText(node, method, path string, query url.Values, body []byte) []byte {
+func requestText(node, method, path, nonce string, query url.Values, body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, "plumbline request v1\n%q %q %q %q %x", node, method, "/"+strings.TrimPrefix(path, "/"), query.Encode(), sum)
+	return fmt.Appendf(nil, "plumbline request v2\n%q %q %q %q %q %x", node, method, "/"+strings.TrimPrefix(path, "/"), nonce, query.Encode(), sum)
 }

@@ -39,14 +39,14 @@ func (r reviewer) Authorize(_ context.Context, _ any, verb, group, resource, _ s
 func asked(t *testing.T, s *rows, ui *pages, may reviewer) map[string]string {
 	t.Helper()
 	me := agent.NewCaller()
-	claims := fmt.Appendf(nil, `{"aud":[%q],"exp":%d}`, me.Audience(), time.Now().Add(time.Hour).Unix())
+	claims := fmt.Appendf(nil, `{"aud":[%q],"exp":%d}`, me.Audience(), time.Now().Add(time.Hour).Unix()) //nolint:forbidigo // the end of a token
 	token := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString(claims) + ".x"
 	out := map[string]string{}
 	ask := func(path string, query url.Values) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+path+"?"+query.Encode(), nil)
 		r.Header = me.Headers(token, agent.Controller, http.MethodGet, path, query, nil)
 		w := httptest.NewRecorder()
-		s.handler(may, ui, time.Now).ServeHTTP(w, r)
+		s.handler(may, ui, time.Now).ServeHTTP(w, r) //nolint:forbidigo // how long answers are kept
 		b, _ := io.ReadAll(w.Body)
 		out[path+"?"+query.Encode()] = fmt.Sprint(w.Code, " ", string(b))
 	}

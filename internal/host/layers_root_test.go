@@ -129,9 +129,7 @@ func TestRootAbortUnderOverlay(t *testing.T) {
 			}
 			lower := top + ":" + fs.dir
 			if at.lower != "" {
-				if err := os.Chdir(filepath.Join(g.dir, "short")); err != nil {
-					t.Fatal(err)
-				}
+				t.Chdir(filepath.Join(g.dir, "short"))
 				lower = "top" + name + ":" + at.lower
 			}
 			if err := unix.Mount("overlay", root, "overlay", unix.MS_RDONLY, "lowerdir="+lower); err != nil {

@@ -57,6 +57,7 @@ type Door struct {
 	known   map[[sha256.Size]byte]verdict
 	sources *sources
 	bodies  chan struct{} // of bodies that are being read
+	nonces  nonces
 }
 
 type verdict struct {
@@ -86,7 +87,7 @@ func CallerOf(r *http.Request) (Caller, bool) {
 
 // New returns the door of a node's agent, or of another program that requests are signed for.
 func New(r Reviewer, of string, right Right, now func() time.Time) *Door {
-	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now), bodies: make(chan struct{}, bodiesAtOnce)}
+	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now), bodies: make(chan struct{}, bodiesAtOnce), nonces: nonces{seen: map[string]seen{}}}
 }
 
 // Wrap requires the right for verb before it admits a request.
@@ -154,6 +155,9 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string)
 	}
 	if !v.ok {
 		return verdict{}, denied
+	}
+	if !d.nonces.use(agent.NonceOf(r), r.Method, d.now(), end) {
+		return verdict{}, &refusal{http.StatusForbidden, "this request was answered before: each needs a nonce of its own"}
 	}
 	return v, nil
 }

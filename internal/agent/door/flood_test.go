@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		IdleTimeout: 15 * time.Second, MaxHeaderBytes: MaxHeaders, ConnContext: ConnContext, Protocols: Protocols(),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 	}
-	fmt.Println(l.Addr())
+	_, _ = fmt.Fprintln(os.Stdout, l.Addr())
 	time.AfterFunc(2*time.Minute, func() { _ = srv.Close() })
 	_ = srv.ServeTLS(Listener(l), "", "")
 }
@@ -121,7 +121,7 @@ func TestFlood(t *testing.T) { // not parallel: it measures memory
 // A request that only reads has no body, and one whose token nobody signed is not read.
 func TestBodiesAreNotRead(t *testing.T) {
 	t.Parallel()
-	d := New(nobody{}, "n1", Right{Group: agent.Group, Resource: agent.Resource, Name: "n1"}, time.Now)
+	d := New(nobody{}, "n1", Right{Group: agent.Group, Resource: agent.Resource, Name: "n1"}, time.Now) //nolint:forbidigo // how long answers are kept
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		r, err := http.NewRequestWithContext(t.Context(), method, "https://n1/v1/tables", unread{t})
 		if err != nil {

@@ -132,10 +132,13 @@ func TestSilent(t *testing.T) {
 		rows   []model.Mount
 		err    error
 		device string
+		seen   string
 		want   string
 	}{
 		"silent":                  {rows: []model.Mount{{Device: "0:51"}, {Device: "0:52", Silent: true, Waits: 120}}},
 		"only for a moment":       {rows: []model.Mount{{Device: "0:52", Silent: true, Waits: 119}}, want: "has not answered for 119s"},
+		"a plan that wants less":  {rows: []model.Mount{{Device: "0:52", Silent: true, Waits: 5}}, seen: "5"},
+		"and not even that":       {rows: []model.Mount{{Device: "0:52", Silent: true, Waits: 4}}, seen: "5", want: "has not answered for 4s"},
 		"nobody knows since when": {rows: []model.Mount{{Device: "0:52", Silent: true}}, want: "has not answered for 0s"},
 		"it answers":              {rows: []model.Mount{{Device: "0:52"}}, want: errAlready.Error()},
 		"only its ghost":          {rows: []model.Mount{{Device: "0:52", Silent: true, Dead: "x"}}, want: "is unknown"},
@@ -150,6 +153,9 @@ func TestSilent(t *testing.T) {
 		args := map[string]string{"device": "0:52"}
 		if c.device != "" {
 			args["device"] = c.device
+		}
+		if c.seen != "" {
+			args["seen"] = c.seen
 		}
 		_, err := s.silent(t.Context(), &readState{body: f}, args)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -29,7 +29,6 @@ var periods = map[model.Table]time.Duration{
 	model.FailedDels: 20 * time.Second, // the kubelet retries every minute
 	model.Proxies:    10 * time.Second,
 	model.HostLocal:  15 * time.Second,
-	model.Guards:     15 * time.Second, // the guard daemon writes its report at least every 30 s
 	model.Firewall:   10 * time.Second, // kube-proxy and Felix change other chains all the time
 }
 

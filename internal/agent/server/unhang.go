@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// abort ends the connection of a FUSE file system that does not answer. Args: device, and
-// pods: those that use it according to the plan.
+// abort ends the connection of a FUSE file system that does not answer. Args: device; pods: those
+// that use it according to the plan; seen: for how many seconds it must not have answered.
 func (s *Server) abort(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	f, err := s.silent(ctx, t, args)
 	if err != nil {
@@ -22,7 +22,8 @@ func (s *Server) abort(ctx context.Context, t *readState, args map[string]string
 	return s.writer.Host.Abort(ctx, *f, list(args, "pods"), dry)
 }
 
-// hungFor is how long requests must have waited without a break until a file system is aborted.
+// hungFor is how long requests must have waited without a break until a file system is aborted,
+// unless whoever made the plan asked for less (--settle).
 const hungFor = 2 * time.Minute
 
 // silent checks again whether a file system answers: one that does, or that hangs only for a
@@ -32,6 +33,14 @@ func (s *Server) silent(ctx context.Context, t *readState, args map[string]strin
 	if !ok || args["device"] != f.Device {
 		return nil, errors.New("its device is not the one in the plan")
 	}
+	least := hungFor
+	if args["seen"] != "" {
+		n, err := number(args, "seen")
+		if err != nil {
+			return nil, err
+		}
+		least = time.Duration(n) * time.Second
+	}
 	facts, err := s.fresh(ctx, model.Mounts)
 	if err != nil {
 		return nil, err
@@ -39,8 +48,8 @@ func (s *Server) silent(ctx context.Context, t *readState, args map[string]strin
 	for _, m := range facts.Mounts {
 		switch {
 		case m.Device != f.Device || m.Dead != "":
-		case m.Silent && m.Waits < int64(hungFor.Seconds()):
-			return nil, fmt.Errorf("%s has not answered for %ds; it is aborted after %s without an answer", f.Source, m.Waits, hungFor)
+		case m.Silent && m.Waits < int64(least.Seconds()):
+			return nil, fmt.Errorf("%s has not answered for %ds; it is aborted after %s without an answer", f.Source, m.Waits, least)
 		case m.Silent:
 			return f, nil
 		default:

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -76,6 +77,9 @@ func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *repair.Refusal
 		t.Warnings = append(t.Warnings, "its server "+m.Server+" is not changed")
 	}
 	args := map[string]string{"device": m.Device, "pods": strings.Join(uids, ",")}
+	if b.o.Settle > 0 { // the user passed --settle
+		args["seen"] = strconv.Itoa(int(b.o.Settle.Seconds()))
+	}
 	b.step(actOnNodes, f, "abort connection", m.Ref(), &change.OnNode{Verb: "abort", Args: args})
 	return nil
 }
