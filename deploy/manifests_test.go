@@ -14,6 +14,7 @@ import (
 	core "k8s.io/api/core/v1"
 	flow "k8s.io/api/flowcontrol/v1"
 	rbac "k8s.io/api/rbac/v1"
+	scheduling "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
@@ -23,7 +24,7 @@ import (
 func objects(t *testing.T, file string) []runtime.Object {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, batch.AddToScheme, rbac.AddToScheme, admission.AddToScheme, flow.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, batch.AddToScheme, rbac.AddToScheme, admission.AddToScheme, flow.AddToScheme, scheduling.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func of[T runtime.Object](all []runtime.Object) (some []T) {
 
 func TestManifestsDecodeStrictly(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]int{"agent.yaml": 40, "guard.yaml": 41, "reader.yaml": 1, "cronjob.yaml": 4} {
+	for file, want := range map[string]int{"agent.yaml": 41, "guard.yaml": 42, "reader.yaml": 1, "cronjob.yaml": 4} {
 		if got := len(objects(t, file)); got != want {
 			t.Errorf("%s has %d objects, want %d", file, got, want)
 		}

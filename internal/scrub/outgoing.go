@@ -14,7 +14,7 @@ var specs = [][]byte{[]byte("&Container{"), []byte("EnvVar{"), []byte("&Containe
 const specRemoved = "[container specification removed]"
 
 // Outgoing appends what may leave the node of a log line: without the specification of a
-// container, and without what looks like a credential. It masks more than Bytes does, also by the
+// container, and without what looks like a credential. It masks more than String does, also by the
 // names of keys alone, and is meant for lines that are sent to somebody else.
 func Outgoing(dst, line []byte, more ...*regexp.Regexp) []byte {
 	end := len(line)
@@ -23,7 +23,7 @@ func Outgoing(dst, line []byte, more ...*regexp.Regexp) []byte {
 			end = min(end, i)
 		}
 	}
-	text := string(Bytes(nil, line[:end]))
+	text := string(appendMasked(nil, line[:end]))
 	for i := range masks {
 		text = masks[i].apply(text)
 	}

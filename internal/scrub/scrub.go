@@ -33,8 +33,8 @@ func Find(b []byte) []string {
 	}
 }
 
-// Bytes appends b to dst with every credential replaced by its kind.
-func Bytes(dst, b []byte) []byte {
+// appendMasked appends b to dst with every credential replaced by its kind.
+func appendMasked(dst, b []byte) []byte {
 	many := wrapped(b)
 	at := 0
 	for {
@@ -57,5 +57,5 @@ func String(s string) string {
 	if _, ok := next(b, 0, wrapped(b)); !ok {
 		return s
 	}
-	return string(Bytes(nil, b))
+	return string(appendMasked(nil, b))
 }

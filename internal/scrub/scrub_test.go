@@ -158,7 +158,7 @@ func TestLongLines(t *testing.T) {
 	} {
 		for _, end := range []string{" ", "\n"} {
 			begin := time.Now() //nolint:forbidigo // how long it takes is what is tested
-			Bytes(nil, []byte(strings.Repeat(piece, 256<<10/len(piece))+end))
+			appendMasked(nil, []byte(strings.Repeat(piece, 256<<10/len(piece))+end))
 			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("256 KiB of %q took %v", piece, took)
 			}
@@ -172,7 +172,7 @@ func TestFindKinds(t *testing.T) {
 	if got, want := Find(text), []string{"password", "JWT", "AWS key"}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
-	if got := string(Bytes([]byte("before "), []byte("password=hunter2"))); got != "before password=[credential removed: password]" {
+	if got := string(appendMasked([]byte("before "), []byte("password=hunter2"))); got != "before password=[credential removed: password]" {
 		t.Errorf("made it %q", got)
 	}
 }
@@ -183,7 +183,7 @@ func TestCleanAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for a clean line", n)
 	}
 	room := make([]byte, 0, len(line))
-	if n := testing.AllocsPerRun(100, func() { Bytes(room, line) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { appendMasked(room, line) }); n != 0 {
 		t.Errorf("%v allocations for a clean copy", n)
 	}
 }
@@ -205,7 +205,7 @@ func BenchmarkBytesToken(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		Bytes(room, line)
+		appendMasked(room, line)
 	}
 }
 
@@ -218,14 +218,14 @@ func FuzzBytes(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		kept := slices.Clone(text)
-		once := Bytes(nil, text)
+		once := appendMasked(nil, text)
 		if !slices.Equal(kept, text) {
 			t.Fatalf("the text given was changed")
 		}
 		if kinds := Find(once); kinds != nil {
 			t.Fatalf("%q still found in %q, of %q", kinds, once, text)
 		}
-		if twice := Bytes(nil, once); !slices.Equal(once, twice) {
+		if twice := appendMasked(nil, once); !slices.Equal(once, twice) {
 			t.Fatalf("twice %q, once %q", twice, once)
 		}
 		if !wrapped(text) { // the short look finds what the long one does
