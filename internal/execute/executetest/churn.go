@@ -183,33 +183,45 @@ func (w *world) tunnelUp(n *node) {
 	}
 }
 
-// fails: a machine loses its power for good, and a person declares it out of service.
+// fails: a machine loses its power for good, and a person declares it out of service. In one world of
+// three it is only cut off and goes on, with an effect of the taint that Kubernetes ignores.
 func (w *world) fails(n *node) {
-	if w.taints(n, model.OutOfServiceTaint+":NoExecute") {
+	if w.seed%3 == 0 {
+		if w.taints(n, false, model.OutOfServiceTaint+":PreferNoSchedule") {
+			n.silent, n.cut, n.taint = true, true, true
+			w.log("%s is cut off and runs", n.name)
+		}
+		return
+	}
+	if w.taints(n, false, model.OutOfServiceTaint+":NoExecute") {
 		w.reboots(n)
 		n.silent, n.cut, n.taint = true, true, true
 		w.log("%s is off and out of service", n.name)
 	}
 }
 
-// comesBack: it was repaired after all.
+// comesBack: it was repaired after all. In one world of two the taint stays.
 func (w *world) comesBack(n *node) {
-	if w.taints(n) {
+	var left []string
+	if w.seed%2 == 0 {
+		left = append(left, model.OutOfServiceTaint+[]string{":NoExecute", ":NoSchedule", ":PreferNoSchedule", ":"}[w.seed/2%4])
+	}
+	if w.taints(n, true, left...) {
 		w.reboots(n)
-		n.silent, n.taint = w.one(2), false
+		n.silent, n.taint = w.one(2) || left != nil, false
 		n.publishes()
-		w.log("%s is back, no answer %v", n.name, n.silent)
+		w.log("%s is back, no answer %v, taints %q", n.name, n.silent, left)
 	}
 }
 
-// taints sets the taints of a Node.
-func (w *world) taints(n *node, taints ...string) bool {
+// taints sets the taints of a Node, and whether its kubelet reports.
+func (w *world) taints(n *node, ready bool, taints ...string) bool {
 	r := w.kube.get(nodeRef(n.name))
 	if r == nil {
 		return false
 	}
 	m := *r.value.(*machine)
-	m.Taints, m.Ready, m.BootID = taints, len(taints) == 0, n.bootID()
+	m.Taints, m.Ready, m.BootID = taints, ready, n.bootID()
 	m.Silent, m.Changed = !m.Ready, w.time()
 	if m.Silent { // nobody declares a node down that fell silent just now
 		m.Changed = m.Changed.Add(-10 * time.Minute)

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
@@ -115,24 +114,8 @@ func ours(handle string) bool {
 	return model.OwnHandle(handle)
 }
 
-// beyond reports that a sandbox could not be known: its machine has no Node object, and
-// Kubernetes does not have its pod any more. It is counted.
-func (w *world) beyond(n *node, cid string) bool {
-	if w.kube.get(nodeRef(n.name)) != nil {
-		return false
-	}
-	if b := n.box(cid); b != nil {
-		if pod := w.kube.get(podRef(b.ns, b.pod)); pod != nil && pod.uid == b.uid {
-			return false
-		}
-	}
-	w.excuses[noNode]++
-	return true
-}
-
 func (w *world) judgeFreed(ip netip.Addr, was string) {
-	us := slices.DeleteFunc(w.users(ip), func(u user) bool { return w.beyond(u.node, strings.TrimPrefix(u.handle, handleOf(""))) })
-	if len(us) > 0 {
+	if us := w.users(ip); len(us) > 0 {
 		w.harm("%s was freed, and %s on %s uses it", ip, us[0].handle, us[0].node.name)
 		return
 	}
@@ -141,12 +124,12 @@ func (w *world) judgeFreed(ip netip.Addr, was string) {
 			w.harm("%s was freed, and is the tunnel of %s", ip, n.name)
 		}
 		for _, b := range n.boxes {
-			if handleOf(b.id) == was && b.netns && b.died == 0 && !w.beyond(n, b.id) {
+			if handleOf(b.id) == was && b.netns && b.died == 0 {
 				w.harm("%s was freed, and its handle's sandbox %s runs with %v", ip, b.id, b.ips)
 			}
 		}
 		for _, c := range n.calls {
-			if c.command == "ADD" && handleOf(c.cid) == was && !w.beyond(n, c.cid) {
+			if c.command == "ADD" && handleOf(c.cid) == was {
 				w.harm("%s was freed, and the ADD of %s runs", ip, c.cid)
 			}
 		}
@@ -204,7 +187,7 @@ func (w *world) judgeHandle(c write) {
 		cidr := netip.MustParsePrefix(r.ref.Name)
 		for _, m := range w.nodes {
 			for _, k := range m.calls {
-				if handleOf(k.cid) == c.ref.Name && !w.beyond(m, k.cid) {
+				if handleOf(k.cid) == c.ref.Name {
 					n += max(0, k.counts[cidr])
 				}
 			}

@@ -125,7 +125,7 @@ func (w *world) judgeEndpoint(c write) {
 		return
 	}
 	for _, n := range w.nodes {
-		if b := n.box(before.spec.ContainerID.V); b != nil && b.ready && n.calico == before.spec.Node.V && !w.beyond(n, b.id) {
+		if b := n.box(before.spec.ContainerID.V); b != nil && b.ready && n.calico == before.spec.Node.V {
 			w.harm("%s was removed, and its sandbox runs", c.ref)
 		}
 	}
@@ -134,7 +134,7 @@ func (w *world) judgeEndpoint(c write) {
 // gave is called when Calico gives an address out: if one has it already, and it was free
 // by our hand, we have given it twice.
 func (w *world) gave(ip netip.Addr, handle string) {
-	us := slices.DeleteFunc(w.users(ip), func(u user) bool { return w.beyond(u.node, strings.TrimPrefix(u.handle, handleOf(""))) })
+	us := w.users(ip)
 	if w.freed[ip] && len(us) > 0 {
 		w.harm("%s was freed by us and is given to %s, and %s uses it", ip, handle, us[0].handle)
 	}

@@ -19,12 +19,19 @@ var storeMutants = map[string]mutant{
 	"no-compare-pods":       {store: noCompareOf(model.KindPod), faults: []string{"unshown", "other-sandbox", "shared"}, harm: `annotated|annotation|publishes|evicted`},
 	"stale-blocks":          {store: staleOf(model.KindBlock), faults: []string{"leaked", "leaked-old", "unrecorded"}, harm: `sequence number|was freed|went from|uses it|does not count`},
 	"always-out-of-service": {store: func(_ *run, r reach) execute.Store { return tainted{r} }, faults: []string{"frozen-add", "frozen-count", "stale-nodename"}, harm: freedInUse},
-	"no-sequence":           {store: func(_ *run, r reach) execute.Store { return keepsNumber{r} }, faults: []string{"leaked", "unrecorded"}, harm: `sequence number`},
-	"lossy":                 {store: func(_ *run, r reach) execute.Store { return lossy{r} }, faults: []string{"leaked", "unrecorded"}, harm: `an unknown field was lost`},
-	"no-journal":            {forgets: true, faults: []string{"wrong-node", "wrong-pod"}, harm: `is still held by`},
-	"holds-left":            {plan: forgetsHolds, faults: []string{"wrong-node", "wrong-pod"}, harm: `is still held by`},
-	"no-raise":              {plan: forgetsRaises, store: func(_ *run, r reach) execute.Store { return countsAll{r} }, faults: []string{"unrecorded", "released"}, harm: `does not count it yet`},
-	"unknown-is-free":       {store: func(_ *run, r reach) execute.Store { return offers{r} }, faults: []string{"not-listed", "bad-index"}, harm: freedInUse},
+	"any-effect": {store: func(_ *run, r reach) execute.Store {
+		return nodesAs{r, func(b *model.NodeBody) {
+			for i := range b.Taints {
+				b.Taints[i] = model.OutOfServiceTaint + ":NoExecute"
+			}
+		}}
+	}, faults: []string{"frozen-add", "frozen-count", "stale-nodename", "force-deleted"}, harm: freedInUse},
+	"no-sequence":     {store: func(_ *run, r reach) execute.Store { return keepsNumber{r} }, faults: []string{"leaked", "unrecorded"}, harm: `sequence number`},
+	"lossy":           {store: func(_ *run, r reach) execute.Store { return lossy{r} }, faults: []string{"leaked", "unrecorded"}, harm: `an unknown field was lost`},
+	"no-journal":      {forgets: true, faults: []string{"wrong-node", "wrong-pod"}, harm: `is still held by`},
+	"holds-left":      {plan: forgetsHolds, faults: []string{"wrong-node", "wrong-pod"}, harm: `is still held by`},
+	"no-raise":        {plan: forgetsRaises, store: func(_ *run, r reach) execute.Store { return countsAll{r} }, faults: []string{"unrecorded", "released"}, harm: `does not count it yet`},
+	"unknown-is-free": {store: func(_ *run, r reach) execute.Store { return offers{r} }, faults: []string{"not-listed", "bad-index"}, harm: freedInUse},
 }
 
 func noCompareOf(k model.Kind) func(*run, reach) execute.Store {
@@ -74,6 +81,23 @@ func (s stale) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
 	}
 	o.Body = s.r.first[ref].json()
 	return o, nil
+}
+
+// nodesAs reads nodes otherwise than they are.
+type nodesAs struct {
+	reach
+	edit func(*model.NodeBody)
+}
+
+func (s nodesAs) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
+	o, err := s.reach.Get(ctx, ref)
+	var b model.NodeBody
+	if ref.Kind != model.KindNode || err != nil || !o.There() || json.Unmarshal(o.Body, &b) != nil {
+		return o, err
+	}
+	s.edit(&b)
+	o.Body, err = json.Marshal(b)
+	return o, err
 }
 
 // tainted takes every node for one that is out of service.

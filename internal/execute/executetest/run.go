@@ -29,8 +29,7 @@ type options struct {
 // statistics count what happened over many runs.
 type statistics struct {
 	Runs, Planned, Steps, Writes, Crashes, Undone int
-	Twice                                         int            // runs in which a second Plumbline was at work
-	Excused                                       map[excuse]int // seeds that need an excuse
+	Twice                                         int // runs in which a second Plumbline was at work
 	Targets, Done, Refused                        map[finding.Code]int
 }
 
@@ -266,12 +265,6 @@ func (r *run) count() {
 		s.Targets, s.Done, s.Refused = map[finding.Code]int{}, map[finding.Code]int{}, map[finding.Code]int{}
 	}
 	s.Runs++
-	for e := range r.w.excuses {
-		if s.Excused == nil {
-			s.Excused = map[excuse]int{}
-		}
-		s.Excused[e]++
-	}
 	if r.w.others > 0 {
 		s.Twice++
 	}

@@ -51,12 +51,11 @@ type world struct {
 	began    bool  // Plumbline has
 	broken   error // the first harm that was seen
 	deposed  bool  // another Plumbline has the lease, and this one is about to learn it
-	excuses  map[excuse]int
-	others   int // further Plumblines that were at work
+	others   int   // further Plumblines that were at work
 }
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}, excuses: map[excuse]int{}} //nolint:gosec // a seed must give the same world again
+	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
 	w.calico = NewStore(w.etcd, &w.revision[0], w.time)
