@@ -23,6 +23,8 @@ import (
 var nasty = map[string]string{
 	"empty rows": "{}", "null rows": "null", "empty routes": `{"routes":[%s{}]}`, "null routes": `{"routes":[%snull]}`, "empty addresses": `{"ips":[%s"10.0.0.1/32"]}`,
 	"threads": `{"threads":[%s{}]}`, "containers": `{"pods":[%s""]}`, "unknown lists": `{"zz":[%s{}]}`, "nested lists": `{"zz":[%s[]]}`, "deep objects": `{"zz":{"a":{"a":{"a":{"a":{}}}}}}`,
+	"numbers for rows": "0", "numbers for ways": `{"ways":[%s0]}`, "texts for ways": `{"ways":[%s""]}`, "texts for threads": `{"threads":[%s""]}`, "many keys": `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1}`,
+	"brackets in texts": `{"a":"[[[{{{","ways":[%s0]}`,
 }
 
 // greedyFrame is the first frame of a node that sends a table full of nasty rows, of about this size.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -38,6 +39,8 @@ func (n *nodeTables) take(f *Frame, asked, now time.Time) error {
 		return ErrNewer
 	case f.Schema < model.Schema:
 		return ErrOlder
+	case len(f.Start) > maxReason:
+		return errTooMuch
 	case f.Node != n.node:
 		return errors.New("the agent reported another node")
 	case f.Whole:
@@ -98,14 +101,18 @@ func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {
 		p.Apply(&n.state, fresh)
 		n.keys[t], n.sizes[t] = snapshotio.Patched(p, n.keys[t], f.Keys), snapshotio.Patched(p, n.sizes[t], sizes)
 	}
-	f.Coverage.Node = n.node
-	f.Coverage.Reason = f.Coverage.Reason[:min(len(f.Coverage.Reason), maxReason)]
-	n.coverage[t] = f.Coverage
+	// Clones, so that the frame's text is not kept for them.
+	n.coverage[t] = model.Coverage{
+		Table: t, Node: n.node, State: model.State(clipped(string(f.Coverage.State))), Rows: f.Coverage.Rows,
+		Reason: clipped(f.Coverage.Reason), Revision: clipped(f.Coverage.Revision),
+	}
 	return n.bounded()
 }
 
-// maxReason bounds why a table was not read.
+// maxReason bounds why a table was not read, and what else is said of it.
 const maxReason = 512
+
+func clipped(s string) string { return strings.Clone(s[:min(len(s), maxReason)]) }
 
 // bounded reports whether the node has told more than any node has.
 func (n *nodeTables) bounded() error {

@@ -62,6 +62,8 @@ const (
 	maxLines  = 256 << 20
 	maxDecode = 256 << 20
 	lineStep  = 1 << 20 // of lines that are longer, memory is counted
+	// busyWithin is how long a line waits for memory that others have: not as long as they may take.
+	busyWithin = 2 * time.Second
 )
 
 // NewStreams returns streams that watch no node yet.
@@ -189,8 +191,11 @@ func (s *Streams) run(ctx context.Context, node string, one *stream) {
 		}
 		if errors.Is(err, errTooMuch) {
 			s.put(one, Silent(fmt.Sprintf("%v; it is read again %s later", err, greedyRetry), node), false)
-			if observe.Wait(ctx, greedyRetry) != nil {
-				return
+			for range greedyRetry / askEvery {
+				if observe.Wait(ctx, askEvery) != nil {
+					return
+				}
+				s.beat(one) // the reason holds
 			}
 			continue
 		}
@@ -258,7 +263,9 @@ func (s *Streams) frame(ctx context.Context, in *bufio.Reader, most int, take fu
 	held := 0
 	defer func() { s.lines.give(held) }()
 	line, err := readLine(in, most, func() bool {
-		if !s.lines.try(2 * lineStep) { // while it grows there are two
+		short, cancel := context.WithTimeout(ctx, busyWithin)
+		defer cancel()
+		if s.lines.take(short, 2*lineStep) != nil { // while it grows there are two
 			return false
 		}
 		held += 2 * lineStep

@@ -11,8 +11,8 @@ import (
 var PL5007 = &Detector{
 	Code: finding.PL5007, Title: "guard is configured to enforce, and does not protect the node for certain", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Nodes},
-	Needs:      []model.Table{model.Nodes},
-	Uses:       []model.Table{model.Guards, model.Machines},
+	Needs:      []model.Table{model.Nodes, model.Machines},
+	Uses:       []model.Table{model.Guards},
 	ShadowedBy: []finding.Code{finding.PL4009},
 	Since:      "0.3", Run: guardFails,
 }
@@ -21,12 +21,13 @@ const noGuard = "the guard's report was not read"
 
 func guardFails(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
-	if n.OS == "windows" || n.Virtual() {
+	m := p.MachineOf(n.Name)
+	if n.OS == "windows" || n.Virtual() || m == nil || m.Uptime < settledBoot {
 		return
 	}
 	switch s := p.State(model.Guards, n.Name); {
-	case s == model.NotThere || s == model.Unread || !s.Seen() && !p.Sees(n.Name, model.Machines):
-		return // no guard was ever there, or the agent is too old, or PL9001 reports the node
+	case s == model.NotThere || s == model.Unread:
+		return // no guard was ever there, or the agent is too old
 	case !s.Seen():
 		p.untold[noGuard] = append(p.untold[noGuard], n.Name)
 		return

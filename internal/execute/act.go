@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -17,6 +18,18 @@ func (x *Executor) act(ctx context.Context, d *demand, finding string, e *change
 		return nil
 	}
 	d.acted = a.NotInUse
+	for _, ip := range a.Alone {
+		with, err := x.Pods.PodsWith(ctx, ip)
+		if err != nil {
+			return fmt.Errorf("list pods with %s: %w", ip, err)
+		}
+		for _, o := range with {
+			if p, err := change.ReadPod(o); err == nil && o.Ref != e.Object.Ref && !p.Finished() && !p.HostNetwork && len(change.Claims(&p, []netip.Addr{ip})) > 0 {
+				d.refused = fmt.Sprintf("%s has %s too, and the plan does not keep it", o.Ref.Name, ip)
+				return nil
+			}
+		}
+	}
 	if a.Running != nil {
 		t := x.targets[finding]
 		if t == nil || t.Proof.Running == nil {

@@ -124,7 +124,7 @@ func (x *Executor) take(ctx context.Context, d *demand, t *change.Taking, all []
 		if name == "" || name == t.From.Node && t.From.Service != "" {
 			continue
 		}
-		x.mustAs(ctx, d, unused, all, t.For, name)
+		x.mustAs(ctx, d, unused, all, t.For, name, !t.Free)
 	}
 	return nil
 }
@@ -138,16 +138,22 @@ func (x *Executor) end(ctx context.Context, d *demand, e *change.Ending, all []s
 		d.freed.Containers = append(d.freed.Containers, e.Container)
 	}
 	x.must(ctx, d.freed, all, x.seen(all, &change.NotInUse{Containers: []string{e.Container}})...)
-	x.mustAs(ctx, d, d.freed, all, e.For, e.Node)
+	x.mustAs(ctx, d, d.freed, all, e.For, e.Node, false)
 }
 
 // mustAs adds the nodes that Calico may call by a name. If none is called so, all must verify, and the user
 // must have said that the node is gone. With custom resources a node is called by the name of its Node object: if
 // there is none, another node that claims the name (a cloned disk) does not stand for the machine that had it.
-func (x *Executor) mustAs(ctx context.Context, d *demand, unused *change.NotInUse, all []string, finding, name string) {
+// An address that moves to a pod that is verified to run with it is not freed: there the claim of the name is what
+// made the record wrong, and all nodes verify.
+func (x *Executor) mustAs(ctx context.Context, d *demand, unused *change.NotInUse, all []string, finding, name string, moves bool) {
 	nodes, there := x.called(all, name)
 	x.must(ctx, unused, all, nodes...)
-	if there && (x.Etcd || slices.Contains(all, name)) {
+	switch {
+	case there && (x.Etcd || slices.Contains(all, name)):
+		return
+	case there && moves:
+		unused.All = true
 		return
 	}
 	gone := model.Ref{Kind: model.KindNode, Name: name}
@@ -179,6 +185,11 @@ func (x *Executor) must(ctx context.Context, d *change.NotInUse, all []string, n
 	for _, node := range nodes {
 		if n := x.names[node]; n != nil && n.silent && x.outOfService(ctx, node) {
 			x.excused[node], d.All = true, true
+			for _, other := range all { // which all must verify now, but those that are down too
+				if o := x.names[other]; o != nil && o.silent && !x.excused[other] && x.outOfService(ctx, other) {
+					x.excused[other] = true
+				}
+			}
 		}
 		if !slices.Contains(d.Nodes, node) && (slices.Contains(all, node) || !x.excused[node]) {
 			d.Nodes = append(d.Nodes, node)

@@ -114,6 +114,7 @@ func TestNodesAreDerived(t *testing.T) {
 		"out of service and silent":                       {fleet{silent: []string{"n1"}, down: []string{"n1"}}, true, ""},
 		"out of service and silent, used elsewhere":       {fleet{silent: []string{"n1"}, down: []string{"n1"}, using: "n3"}, false, "exists on n3"},
 		"out of service, but it answers":                  {fleet{down: []string{"n1"}, using: "n1"}, false, "exists on n1"},
+		"two out of service and silent":                   {fleet{silent: []string{"n1", "n3"}, down: []string{"n1", "n3"}}, true, ""},
 		"one out of service, another one silent too":      {fleet{silent: []string{"n1", "n3"}, down: []string{"n1"}}, false, "agent on n3 does not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,12 +79,12 @@ type Executor struct {
 	excused  map[string]bool // nodes that are out of service and silent, as read for the write in hand
 	spent    spending
 	listedAt time.Time
-	restarts []restarted // by earlier runs of the plan; nobody has waited for them yet
-	stuck    string      // why no further pod is restarted
-	lingers  string      // an evicted pod that still terminates: no further pod is evicted
-	waited   int         // repeated verifications beyond patience
-	failing  int         // steps in a row that gave up; a successful write resets it
-	undoing  bool        // this is the copy that compensate makes: entries get Undo, close does nothing
+	restarts []restarted   // by earlier runs of the plan; nobody has waited for them yet
+	stuck    string        // why no further pod is restarted
+	evicted  *model.Object // the last pod that was evicted, which may still terminate
+	waited   int           // repeated verifications beyond patience
+	failing  int           // steps in a row that gave up; a successful write resets it
+	undoing  bool          // this is the copy that compensate makes: entries get Undo, close does nothing
 }
 
 // maxTries is how often a step starts again when other writers are first. maxFailing is the
@@ -108,6 +108,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	res := Result{Steps: map[int]Verdict{}, Findings: map[string]Verdict{}}
 	done := x.recall(past)
 	x.recallRestarts(past)
+	x.recallEvictions(past)
 	x.refuseRisks()
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -219,8 +220,8 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 	case *change.OnNode:
 		return x.onNode(ctx, s, c)
 	case *change.Evict:
-		if x.lingers != "" {
-			return x.leave(s, repair.Refused, x.lingers+", which was evicted before, still terminates: run apply again when it is gone")
+		if v, err := x.lingers(ctx, s); err != nil || v.Outcome != "" {
+			return v, err
 		}
 		return x.update(ctx, s)
 	case *change.Restart:

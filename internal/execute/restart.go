@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 	"plumbline.dev/plumbline/internal/repair/change"
 )
@@ -20,6 +21,7 @@ const (
 // A restarted names the pod of a DaemonSet on a node.
 type restarted struct {
 	node, owner string
+	ready       bool // before it was restarted: one that was not need not become
 }
 
 // restart executes a step that restarts a pod of a DaemonSet. It waits until those restarted
@@ -49,7 +51,7 @@ func (x *Executor) restart(ctx context.Context, s *repair.Step, c *change.Restar
 	if err != nil || !o.There() || o.UID != c.UID {
 		return v, nil // it was gone before
 	}
-	if err := x.awaitReady(ctx, restarted{p.Node, p.Owner}); err != nil {
+	if err := x.awaitReady(ctx, restarted{p.Node, p.Owner, p.Ready}); err != nil {
 		return Verdict{}, err
 	}
 	if x.stuck != "" {
@@ -70,9 +72,12 @@ func (x *Executor) awaitReady(ctx context.Context, r restarted) error {
 		if err != nil {
 			why = ": " + err.Error()
 		}
+		if n, gone := x.Kube.Get(ctx, model.Ref{Kind: model.KindNode, Name: r.node}); err == nil && gone == nil && len(pods) == 0 && !n.There() {
+			return nil // the node was removed
+		}
 		for _, o := range pods {
 			p, err := change.ReadPod(o)
-			if err == nil && p.Owner == r.owner && p.Ready && !p.Deleted {
+			if err == nil && p.Owner == r.owner && (p.Ready || !r.ready) && !p.Deleted {
 				return nil
 			}
 		}
@@ -86,7 +91,7 @@ func (x *Executor) awaitReady(ctx context.Context, r restarted) error {
 	}
 }
 
-// recallRestarts finds the pods that earlier runs of the plan restarted, or may have.
+// recallRestarts finds the last pod that earlier runs of the plan restarted, or may have.
 func (x *Executor) recallRestarts(past []repair.Entry) {
 	x.restarts, x.stuck = nil, ""
 	for i := range past {
@@ -99,6 +104,6 @@ func (x *Executor) recallRestarts(past []repair.Entry) {
 		if !ok || json.Unmarshal(e.Was, &was) != nil || was.Node == "" {
 			continue
 		}
-		x.restarts = append(x.restarts, restarted{was.Node, was.Owner})
+		x.restarts = []restarted{{was.Node, was.Owner, was.Ready}} // those before it were waited for
 	}
 }

@@ -144,3 +144,31 @@ func TestRestartsAreOfCalicoNode(t *testing.T) {
 		t.Errorf("%v: restarted %q, %+v", err, d.deleted, res)
 	}
 }
+
+// A node that was removed since its calico-node was restarted does not stop the rest; one whose
+// calico-node was not Ready before need not become Ready.
+func TestRestartsGoOn(t *testing.T) {
+	t.Parallel()
+	d, p := restarting(t, 5)
+	d.fails = "n3"
+	if _, err := d.executor().Run(t.Context(), p, nil); err != nil || len(d.deleted) != 4 {
+		t.Fatalf("%v: restarted %q", err, d.deleted)
+	}
+	for ref, o := range d.objects { // n3 is removed, with its pod
+		if o.UID == "new-n3" {
+			delete(d.objects, ref)
+		}
+	}
+	if _, err := d.executor().Run(t.Context(), p, d.disk); err != nil || len(d.deleted) != 5 {
+		t.Errorf("a node is gone: %v: restarted %q", err, d.deleted)
+	}
+	d, p = restarting(t, 3)
+	ref := p.Steps[1].On
+	o := d.objects[ref]
+	o.Body = calicoPod("n1", false)
+	d.objects[ref] = o
+	d.fails = "n1"
+	if _, err := d.executor().Run(t.Context(), p, nil); err != nil || len(d.deleted) != 3 {
+		t.Errorf("one was not Ready before: %v: restarted %q", err, d.deleted)
+	}
+}

@@ -200,8 +200,38 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 			return fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
-	x.lingers = s.On.Name
+	x.evicted = &model.Object{Ref: s.On, UID: c.UID}
 	return nil
+}
+
+// lingers refuses an eviction while the pod that was evicted before still terminates.
+func (x *Executor) lingers(ctx context.Context, s *repair.Step) (Verdict, error) {
+	if x.evicted == nil || x.DryRun {
+		return Verdict{}, nil
+	}
+	o, err := x.Kube.Get(ctx, x.evicted.Ref)
+	if err != nil {
+		return x.giveUp(s, repair.Failed, err.Error())
+	}
+	if p, err := change.ReadPod(o); o.There() && o.UID == x.evicted.UID && (err != nil || p.Deleted) {
+		return x.leave(s, repair.Refused, o.Ref.Name+", which was evicted before, still terminates: run apply --resume when it is gone")
+	}
+	x.evicted = nil
+	return Verdict{}, nil
+}
+
+// recallEvictions finds the last pod that earlier runs of the plan evicted, or may have.
+func (x *Executor) recallEvictions(past []repair.Entry) {
+	x.evicted = nil
+	for i := range past {
+		e := &past[i]
+		if e.Outcome != repair.Intent || e.Undo || e.Step <= 0 || e.Step > len(x.plan.Steps) {
+			continue
+		}
+		if c, ok := x.plan.Steps[e.Step-1].Change.(*change.Evict); ok {
+			x.evicted = &model.Object{Ref: x.plan.Steps[e.Step-1].On, UID: c.UID}
+		}
+	}
 }
 
 // write journals the Intent, writes, and journals the outcome. When it sends the write, the

@@ -16,7 +16,7 @@ func everything(_, _ []byte) bool { return true }
 
 // snapshotter is where lazily pulling snapshotters (stargz, nydus, SOCI) mount the layers of
 // images, each a FUSE file system of its own.
-var snapshotter = regexp.MustCompile(`/(?:containerd-stargz-grpc|containerd-nydus(?:-grpc)?|soci-snapshotter-grpc|io\.containerd\.snapshotter\.[^/]+)/|/snapshotter/snapshots/`)
+var snapshotter = regexp.MustCompile(`/(?:containerd-stargz-grpc|containerd-nydus(?:-grpc)?|soci-snapshotter-grpc|io\.containerd\.snapshotter\.[^/]+|stargz-store|nydus-store|soci-store)/|/snapshotter/snapshots/`)
 
 // maxLayers bounds how many are named.
 const maxLayers = 16
@@ -197,21 +197,19 @@ func (h *Host) blockNumber(name string) string {
 // it is a pod's, or the kubelet's own before it is one. A mount of the host itself may be used by
 // any process, and by a virtual machine (Kata) whose mounts no table of the node shows.
 func usersKnown(device string, spaces []space) bool {
-	used := false
+	there := false
 	for _, s := range spaces {
 		for _, m := range s.mounts {
-			if m.device() != device {
-				continue
-			}
 			switch {
-			case userOf(s, m.target) != "":
-				used = true
-			case !staged(m.target):
+			case m.device() != device:
+			case userOf(s, m.target) == "" && !staged(m.target):
 				return false
+			default:
+				there = true
 			}
 		}
 	}
-	return used
+	return there
 }
 
 // users reads what else lies on a file system, and whether all its users are known.

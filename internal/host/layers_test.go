@@ -49,7 +49,7 @@ func TestLayersOn(t *testing.T) {
 	}
 	for target, is := range map[string]bool{
 		"/var/lib/containerd-stargz-grpc/snapshotter/snapshots/12/fs": true, "/run/containerd-stargz-grpc/mnt": true,
-		"/var/lib/containerd/io.containerd.snapshotter.v1.nydus/snapshots/3/mnt": true, "/var/lib/containerd-nydus/mnt": true, "/var/lib/soci-snapshotter-grpc/snapshotter/snapshots/1/fs": true,
+		"/var/lib/containerd/io.containerd.snapshotter.v1.nydus/snapshots/3/mnt": true, "/var/lib/containerd-nydus/mnt": true, "/var/lib/soci-snapshotter-grpc/snapshotter/snapshots/1/fs": true, "/var/lib/stargz-store/store": true,
 		"/mnt/gluster": false, "/var/lib/kubelet/pods/" + uidA + "/volumes/kubernetes.io~csi/x/mount": false,
 	} {
 		h, s := &Host{o: Options{Sys: t.TempDir()}}, host
@@ -130,7 +130,7 @@ func TestUsersKnown(t *testing.T) {
 		"of the host, bound into a pod": {[]string{"/mnt/gluster"}, []string{"/data"}, false},
 		"shared with a virtual machine": {[]string{"/run/kata-containers/shared/sandboxes/x/mounts/y"}, nil, false},
 		"in a pod's own namespace only": {nil, []string{"/data"}, true},
-		"staged, and nobody's":          {[]string{"/var/lib/kubelet/plugins/x/globalmount"}, nil, false},
+		"staged, and nobody's":          {[]string{"/var/lib/kubelet/plugins/x/globalmount"}, nil, true},
 		"nowhere":                       {nil, nil, false},
 	} {
 		spaces := []space{{dir: "/proc/1", host: true}, {dir: "/proc/70", owner: owner{pod: uidA}}}

@@ -54,17 +54,26 @@ type mask struct {
 	spares func(secret string) bool // whether it is none; nil: never
 }
 
-// longest is the longest text after a word that an expression sees.
-const longest = 16 << 10
+// Bounds of one mask on one line, which anybody may write: how much text after a word the
+// expression sees, and how many words it is tried at.
+const (
+	longest   = 2 << 10
+	mostTries = 100
+)
+
+const restRemoved = "[rest of the line removed: too many keys]"
 
 func (m *mask) apply(text string) string {
 	lower := smallLetters(text)
 	var out strings.Builder
 	at := 0
-	for from := 0; ; {
+	for from, tries := 0, 0; ; tries++ {
 		i := m.next(lower, from)
 		if i < 0 {
 			break
+		}
+		if tries == mostTries {
+			return out.String() + text[at:max(at, i)] + restRemoved
 		}
 		from = i + 1
 		if i < at {
@@ -76,6 +85,12 @@ func (m *mask) apply(text string) string {
 			start, end := i+g[k], i+g[k+1]
 			if g[k] < 0 || end <= start || strings.HasPrefix(text[start:end], begun) || m.spares != nil && m.spares(text[start:end]) {
 				continue // it was removed before, or is no secret
+			}
+			if end == i+len(part) { // it goes on behind what the expression sees
+				more := strings.IndexAny(text[end:], " \"'")
+				if end += more; more < 0 {
+					end = len(text)
+				}
 			}
 			out.WriteString(text[at:start])
 			out.WriteString(removed + m.kind + closing)
@@ -120,21 +135,22 @@ const (
 // names are parts of keys whose values are secrets, and passwords those that no message has before
 // a colon.
 var (
-	passwords = []string{"pass", "pwd", "密码", "口令"}
+	passwords = []string{"password", "passwd", "passphrase", "passcode", "_pass", "-pass", "requirepass", "pwd", "密码", "口令"}
 	names     = []string{"secret", "token", "credential", "apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "privatekey", "private_key", "private-key", "accountkey", "account_key", "authkey", "auth_key"}
 )
 
 // rest is what may follow in the name of a key, and given what comes between a key and its value.
 const (
-	rest  = `^[\p{L}0-9_.\-]*\\*["']?`
+	rest  = `^[\p{L}0-9_.\-]{0,64}\\{0,8}["']?`
 	given = `(?:\s*(?:=>?|：)\s*|:)(?:` + quoted + `|` + bare + `)`
 	colon = `\s*:\s+(?:` + quoted + `|` + bare + `)`
 )
 
 var masks = []mask{
-	{"value of a variable", []string{"name", "key"}, regexp.MustCompile(`(?i)^(?:name|key)\\*"?\s*[:=]\s*\\*"?[\w.\-]+\\*"?[\s,]+\\*"?value\\*"?\s*[:=]\s*(?:` + quoted + `|([^\s,}\]]+))`), plainWord},
-	{"value of a variable", []string{"pass", "pwd", "secret", "token"}, regexp.MustCompile(`^[\w.\-]*"\s+"([^"]+)"`), plainWord},
-	{keyKind, append(passwords, names...), regexp.MustCompile(rest + given), plainWord},
+	{"value of a variable", []string{"name", "key"}, regexp.MustCompile(`(?i)^(?:name|key)\\*"?\s*:\s*\\*"?[\w.\-]+\\*"?[\s,]+\\*"?value\\*"?\s*:\s*(?:` + quoted + `|([^\s,}\]]+))`), plainWord},
+	{"value of a variable", []string{"pass", "pwd", "secret", "token"}, regexp.MustCompile(`^[\w.\-]{0,64}"\s+"([^"]+)"`), plainWord},
+	{keyKind, passwords, regexp.MustCompile(rest + given), plainWord},
+	{keyKind, names, regexp.MustCompile(rest + given), setting},
 	{keyKind, passwords, regexp.MustCompile(rest + colon), plainWord},
 	{keyKind, names, regexp.MustCompile(rest + colon), message},
 	{keyKind, []string{"pw"}, regexp.MustCompile(`(?i)^pw\s*[=:：]\s*(?:` + quoted + `|` + bare + `)`), plainWord},
@@ -151,9 +167,10 @@ var masks = []mask{
 	{"authorization", []string{"bearer"}, regexp.MustCompile(`(?i)^bearer\s+([A-Za-z0-9._~+/=\-]{6,})`), plainWord},
 	{"registry credentials", []string{`"auth\"`, `"auth"`}, regexp.MustCompile(`(?i)^"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
 	{"registry credentials", []string{"dockerc"}, regexp.MustCompile(`(?i)^dockerc(?:fg|onfigjson)\\*"?\s*[:=]\s*\\*"?([^\s"\\]+)`), nil},
-	{"argument", []string{"redis-cli", "mysql", "curl", "sshpass"}, regexp.MustCompile(`(?i)^(?:redis-cli\b.*?\s-a|mysql(?:dump|admin)?\b.*?\s-p|curl\b.*?\s(?:-u|--user)|sshpass\s+-p)\s*([^\s"']+)`), nil},
+	{"argument", []string{"redis-cli", "mysql", "curl", "sshpass"}, regexp.MustCompile(`(?i)^(?:redis-cli\b.{0,200}?[\s"',]-a|mysql(?:dump|admin)?\b.{0,200}?[\s"',]-p|curl\b.{0,200}?[\s"',](?:-u|--user)|sshpass[\s"',]+-p)[\s"',]*([^\s"',]+)`), nil},
+	{"argument", []string{"--pass", "--token", "--secret", "-password", "--pwd"}, regexp.MustCompile(`(?i)^--?[a-z\-]{0,32}["',\s]+([^\s"',\-][^\s"',]*)`), plainWord},
 	{"key", []string{"mii", "mhc", "mhq", "mig", "b3blbnnzac1r"}, regexp.MustCompile(`^((?:MII|MHc|MHQ|MIG|b3BlbnNzaC1r)[A-Za-z0-9+/]{8,}={0,2})`), nil},
-	{"encoded text", []string{"data", "dsn", "key", "cert"}, regexp.MustCompile(`(?i)^(?:data|dsn|key|cert)[\w.\-]*\\*"?\s*:\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:["\\\s,}]|$)`), message},
+	{"encoded text", []string{"data", "dsn", "key", "cert"}, regexp.MustCompile(`(?i)^(?:data|dsn|key|cert)[\w.\-]*\\*"?\s*:\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:["\\\s,}]|$)`), identifier},
 }
 
 // dsn finds USER:PASSWORD@tcp(HOST), which begins with any name.
@@ -174,6 +191,9 @@ func maskOpaque(text string) string {
 		for i < len(text) && (coded[text[i]] || text[i] == '.' && i+1 < len(text) && coded[text[i+1]]) {
 			i++
 		}
+		for i < len(text) && text[i] == '=' && (i+1 == len(text) || !coded[text[i+1]]) { // padding
+			i++
+		}
 		if run := text[from:i]; len(run) >= leastOpaque && !ordinary(run) {
 			out.WriteString(text[at:from])
 			out.WriteString(removed + "opaque text" + closing)
@@ -186,12 +206,23 @@ func maskOpaque(text string) string {
 	return out.String() + text[at:]
 }
 
-var coded = set(alphanumeric + "+/_-=")
+// coded are the characters of base64 but the padding, which is also between a name and its value.
+var coded = set(alphanumeric + "+/_-")
 
 // digest reports an image reference, HOST:PORT/PATH@DIGEST, which looks like USER:PASSWORD@HOST.
 func digest(s string) bool { return portAndPath.MatchString(s) }
 
 var portAndPath = regexp.MustCompile(`^[0-9]{1,5}/[a-z0-9._/\-]+$`)
+
+// setting reports durations and numbers: the cache of tokens has a time to live.
+func setting(s string) bool { return plainWord(s) || number.MatchString(s) }
+
+// identifier reports IDs in hexadecimal, paths, numbers and words.
+func identifier(s string) bool {
+	return message(s) || number.MatchString(s) || s[0] == '/' || strings.Trim(s, "0123456789abcdef") == ""
+}
+
+var number = regexp.MustCompile(`^[0-9][0-9a-z.]{0,11}$`)
 
 // message reports what follows a key and a colon in a message: words, and no secret.
 func message(s string) bool {

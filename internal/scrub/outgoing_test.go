@@ -2,9 +2,13 @@ package scrub
 
 import (
 	"encoding/base64"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostileForms are credentials in the forms in which programs and people write them into logs, and
@@ -13,6 +17,10 @@ func hostileForms() []hostileForm {
 	std := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	tok := token()
 	return []hostileForm{
+		{"arguments of a probe, redis", `cmd=["redis-cli","-a","S3cretPw1","ping"]`, "S3cretPw1"},
+		{"arguments of a probe, mysql", `cmd=["mysqladmin","-uroot","-pS3cretPw1","ping"]`, "S3cretPw1"},
+		{"arguments of a probe, curl", `cmd=["curl","-u","admin:S3cretPw1","http://localhost"]`, "S3cretPw1"},
+		{"arguments of a probe, a flag", `cmd=["app","--password","S3cretPw1"]`, "S3cretPw1"},
 		{"bearer JWT", "Authorization: Bearer " + tok, tok[30:80]},
 		{"bearer opaque short", "Authorization: Bearer abc123", "abc123"},
 		{"bearer lower only", "bearer abcdefghijklmnopqrstuvwxyzabcdef", "abcdefghijklmnopqrstuvwxyzabcdef"},
@@ -142,6 +150,49 @@ func TestOutgoing(t *testing.T) {
 	}
 }
 
+// Lines that anybody may write, such as the answer of a pod's probe, cost little time.
+func TestOutgoingIsQuick(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"token", "curl ", "mysql -", "://:", "password=", "key", "pass pass", "a=b,", "bearer ", `"auth":`} {
+		line := []byte(strings.Repeat(word, (64<<10)/len(word)))
+		began := time.Now() //nolint:forbidigo // it measures
+		for range 10 {
+			Outgoing(nil, line)
+		}
+		if took := time.Since(began); took > 20*time.Second { // 0.3 s on a quiet machine, minutes if it were quadratic
+			t.Errorf("%q: %s", word, took)
+		}
+	}
+}
+
+// What the timeline reads stays: the recorded lines of all components are as they were, but for
+// those that have a credential.
+func TestOutgoingSparesRecordedLines(t *testing.T) {
+	t.Parallel()
+	lines, changed := 0, 0
+	err := filepath.WalkDir("../timeline", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".log") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(b)) {
+			line = strings.TrimRight(line, "\r\n")
+			if lines++; String(line) == line && string(Outgoing(nil, []byte(line))) != line {
+				if changed++; changed < 20 {
+					t.Logf("%s: %s\nbecomes %s", path, line, Outgoing(nil, []byte(line)))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || lines < 1000 || changed*1000 > lines {
+		t.Errorf("%d of %d recorded lines change, %v", changed, lines, err)
+	}
+}
+
 // The specification of a container is cut off, whatever is in it.
 func TestOutgoingCutsSpecifications(t *testing.T) {
 	t.Parallel()
@@ -175,6 +226,7 @@ func TestOutgoingSparesOrdinaryLines(t *testing.T) {
 }
 
 var ordinaryLines = []string{
+	`2026-11-19 20:07:31.100 [INFO][4711] k8s.go 23: Configured environment: [CNI_COMMAND=ADD CNI_CONTAINERID=07665cfbc5c17929e3e1fd2ed522ebec181c4777e64cc780281ba3e032cc2af3 CNI_NETNS=/var/run/netns/cni-2b8e5882-5146-11e9-b3b3-525400dd6f19 CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=monitoring-prod2;K8S_POD_NAME=frontend-6c9f8b7d5-abcde;K8S_POD_INFRA_CONTAINER_ID=07665cfbc5c17929e3e1fd2ed522ebec181c4777e64cc780281ba3e032cc2af3;K8S_POD_UID=2b8e5882-5146-11e9-b3b3-525400dd6f19]`,
 	`I1119 20:07:31.100000 812 kubelet.go:2430] "SyncLoop ADD" source="api" pods=["shop/db-0"]`,
 	`E1119 20:07:31.1 812 pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"KillPodSandbox\" for \"a90d1cbc-9299-ef85-c349-fe4f790432a3\" with KillPodSandboxError: \"rpc error: code = Unknown desc = failed to destroy network for sandbox \\\"07665cfbc5c17929e3e1fd2ed522ebec181c4777e64cc780281ba3e032cc2af3\\\": plugin type=\\\"calico\\\" failed (delete): error getting ClusterInformation: connection is unauthorized: Unauthorized\"" pod="shop/etcd1-0" podUID="a90d1cbc-9299-ef85-c349-fe4f790432a3"`,
 	`time="2026-11-19T20:07:31.100000000Z" level=info msg="StopPodSandbox for \"07665cfbc5c17929e3e1fd2ed522ebec181c4777e64cc780281ba3e032cc2af3\""`,

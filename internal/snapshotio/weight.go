@@ -1,24 +1,52 @@
 package snapshotio
 
-import "bytes"
-
-// What one value takes in memory when it is decoded, at most, while lists still grow: a row or an
-// element of a nested list as an object, or as null; and any other element.
+// What one value takes in memory when it is decoded, at most, while lists still grow. An element
+// of a list is a struct, whatever its text is: 0, "" and null become one each before the decoder
+// reports that they are none.
 const (
-	objectWeight  = 512
-	elementWeight = 32
+	elementWeight = 640
+	memberWeight  = 64 // of an object: its name may be unknown, and is kept then
 )
 
-// Weight bounds the memory that a JSON text takes when it is decoded into rows. Two bytes may
-// become hundreds: {} or null in a list is a whole row. It reads the text once and decodes nothing.
+// Weight bounds the memory that a JSON text takes when it is decoded into rows: two bytes may
+// become hundreds. It reads the text once and decodes nothing. Of a text that is no JSON, which
+// the decoder refuses before it allocates anything, it means nothing.
 func Weight(b []byte) int {
-	n := len(b) + bytes.Count(b, []byte("null"))*objectWeight
-	for _, c := range b {
-		switch c {
-		case '{':
-			n += objectWeight
-		case '[', ',':
-			n += elementWeight
+	n := len(b)
+	var nested []byte // '[' or '{'
+	in := byte(0)
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; c {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				switch {
+				case b[i] == '\\':
+					i++
+				case b[i] >= 0x80:
+					n += 2 // invalid UTF-8 becomes three bytes
+				}
+			}
+		case '[', '{':
+			if c == '[' {
+				n += elementWeight // of the first element
+			} else {
+				n += memberWeight
+			}
+			nested, in = append(nested, c), c
+		case ']', '}':
+			if len(nested) > 0 {
+				nested = nested[:len(nested)-1]
+			}
+			in = 0
+			if len(nested) > 0 {
+				in = nested[len(nested)-1]
+			}
+		case ',':
+			if in == '{' {
+				n += memberWeight
+			} else {
+				n += elementWeight
+			}
 		}
 	}
 	return n

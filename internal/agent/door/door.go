@@ -56,7 +56,7 @@ type Door struct {
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]verdict
 	sources *sources
-	bodies  chan struct{} // of bodies that are being read
+	bodies  map[netip.Addr]int // that are being read
 	nonces  nonces
 }
 
@@ -87,7 +87,7 @@ func CallerOf(r *http.Request) (Caller, bool) {
 
 // New returns the door of a node's agent, or of another program that requests are signed for.
 func New(r Reviewer, of string, right Right, now func() time.Time) *Door {
-	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now), bodies: make(chan struct{}, bodiesAtOnce), nonces: nonces{seen: map[string]seen{}}}
+	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now), bodies: map[netip.Addr]int{}, nonces: newNonces()}
 }
 
 // Wrap requires the right for verb before it admits a request.
@@ -156,27 +156,55 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string)
 	if !v.ok {
 		return verdict{}, denied
 	}
-	if !d.nonces.use(agent.NonceOf(r), r.Method, d.now(), end) {
+	switch fresh, room := d.nonces.use(agent.NonceOf(r), r.Method, sha256.Sum256([]byte(token)), d.now(), end); {
+	case !room:
+		return verdict{}, &refusal{http.StatusServiceUnavailable, "too many requests with this token; retry with another one"}
+	case !fresh:
 		return verdict{}, &refusal{http.StatusForbidden, "this request was answered before: each needs a nonce of its own"}
 	}
 	return v, nil
 }
 
-// bodiesAtOnce bounds the bodies that are read at a time.
-const bodiesAtOnce = 16
+// bodiesOf bounds the bodies of one address that are read at a time, bodiesAtOnce those of all.
+const (
+	bodiesAtOnce = 64
+	bodiesOf     = 4
+)
+
+var errBodies = &refusal{http.StatusServiceUnavailable, "too many requests are being sent from this address; retry"}
+
+// body takes a place to read a body.
+func (d *Door) body(from netip.Addr) (done func(), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := 0
+	for _, n := range d.bodies {
+		all += n
+	}
+	if d.bodies[from] >= bodiesOf || all >= bodiesAtOnce {
+		return nil, false
+	}
+	d.bodies[from]++
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.bodies[from]--; d.bodies[from] == 0 {
+			delete(d.bodies, from)
+		}
+	}, true
+}
 
 // signed reads the body, and verifies that the request is signed with the key in its headers.
 func (d *Door) signed(w http.ResponseWriter, r *http.Request) *refusal {
 	var body []byte
 	if r.Method == http.MethodPost {
-		select {
-		case d.bodies <- struct{}{}:
-		default:
-			return errUnasked
+		done, ok := d.body(sourceOf(r.RemoteAddr))
+		if !ok {
+			return errBodies
 		}
 		var err error
 		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		<-d.bodies
+		done()
 		if err != nil {
 			return &refusal{http.StatusBadRequest, "the request is too long or incomplete"}
 		}

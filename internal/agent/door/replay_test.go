@@ -80,19 +80,32 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// What is remembered is bounded, and what is over makes room.
+// What is remembered is bounded, for each token and for all; what is over makes room.
 func TestNoncesAreBounded(t *testing.T) {
 	t.Parallel()
-	n, now := nonces{seen: map[string]seen{}}, time.Unix(1_700_000_000, 0)
-	for i := range maxNonces {
-		if !n.use(fmt.Sprint(i), http.MethodPost, now, now.Add(10*time.Minute)) {
+	n, now := newNonces(), time.Unix(1_700_000_000, 0)
+	token := func(i int) [32]byte { return [32]byte{byte(i), byte(i >> 8)} }
+	use := func(nonce string, of int, at time.Time) bool {
+		_, room := n.use(nonce, http.MethodPost, token(of), at, at.Add(10*time.Minute))
+		return room
+	}
+	for i := range maxNoncesOf {
+		if !use(fmt.Sprint("greedy", i), 0, now) {
 			t.Fatalf("the %dth is refused", i)
 		}
 	}
-	if n.use("more", http.MethodPost, now, now.Add(10*time.Minute)) {
-		t.Error("there is room for more")
+	if use("one more", 0, now) || !use("another's", 1, now) {
+		t.Error("a greedy caller has more than a share, or keeps others out")
 	}
-	if later := now.Add(time.Hour); !n.use("more", http.MethodPost, later, later.Add(10*time.Minute)) || len(n.seen) != 1 {
-		t.Errorf("%d are remembered after an hour", len(n.seen))
+	for i := 0; len(n.seen) < maxNonces; i++ {
+		if !use(fmt.Sprint(i), 2+i/1000, now) {
+			t.Fatalf("the %dth of others is refused", i)
+		}
+	}
+	if use("more", 999, now) {
+		t.Error("there is room for more than all")
+	}
+	if later := now.Add(time.Hour); !use("more", 999, later) || len(n.seen) != 1 || len(n.of) != 1 {
+		t.Errorf("%d of %d tokens are remembered after an hour", len(n.seen), len(n.of))
 	}
 }

@@ -163,6 +163,21 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
+// A node that booted without its guard daemon is not protected, although there is no report.
+func TestGuardTableAfterABoot(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]int{"enforce\n": 1, "observe\n": 0, "off\n": 0} {
+		root := t.TempDir()
+		must(t, os.MkdirAll(filepath.Join(root, filepath.Dir(guard.LastModeFile)), 0o755))
+		must(t, os.WriteFile(filepath.Join(root, guard.LastModeFile), []byte(mode), 0o600))
+		var f model.NodeState
+		err := guardCollector(root, time.Now).Read(t.Context(), &f) //nolint:forbidigo // of a report, and there is none
+		if len(f.Guards) != want || (err == nil) != (want == 1) || want == 1 && f.Guards[0].Unprotected == "" {
+			t.Errorf("%s: %+v, %v", mode, f.Guards, err)
+		}
+	}
+}
+
 // The table Guards has one row of known words, no row where no guard was ever installed, and is
 // not read where the report is not one.
 func TestGuardTable(t *testing.T) {

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -21,6 +23,9 @@ func guardCollector(root string, now func() time.Time) observe.NodeCollector {
 		switch {
 		case err != nil:
 			return err
+		case r == nil && lastMode(root) == guard.Enforce:
+			f.Guards = []model.Guard{{Wanted: string(guard.Enforce), Unprotected: "the guard daemon has not reported since the node booted"}}
+			return nil
 		case r == nil:
 			return observe.ErrNotThere
 		}
@@ -43,4 +48,13 @@ func guardRow(r *guard.Report, now time.Time) model.Guard {
 		row.Version = r.Version
 	}
 	return row
+}
+
+// lastMode is the mode that was configured when the guard daemon last ran, also before a reboot.
+func lastMode(root string) guard.Mode {
+	b, err := hostfile.Root(root).ReadFile(guard.LastModeFile, 256)
+	if err != nil {
+		return ""
+	}
+	return guard.Mode(strings.TrimSpace(string(b)))
 }

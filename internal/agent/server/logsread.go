@@ -69,7 +69,7 @@ var errLogsFull = fmt.Errorf("newer lines of the same component are %d MiB alrea
 func (p *logPass) one(ctx context.Context, f *logFile) *logLines {
 	s := &logLines{
 		LogFile: agent.LogFile{Name: f.name, Source: f.source, Modified: f.modified.UTC()},
-		picked:  picked{file: f.name, room: perSource - p.used[f.source], masks: p.l.masks},
+		picked:  picked{file: f.name, room: perSource - p.used[f.source], masks: p.l.masks, ours: f.source == eventSource},
 	}
 	switch {
 	case !p.since.IsZero() && f.modified.Before(p.since):

@@ -26,6 +26,9 @@ func (s *Server) abort(ctx context.Context, t *readState, args map[string]string
 // unless whoever made the plan asked for less (--settle).
 const hungFor = 2 * time.Minute
 
+// shortest is the least that a plan may ask for.
+const shortest = 2 * time.Second
+
 // silent checks again whether a file system answers: one that does, or that hangs only for a
 // moment, is not changed.
 func (s *Server) silent(ctx context.Context, t *readState, args map[string]string) (*host.Filesystem, error) {
@@ -39,7 +42,7 @@ func (s *Server) silent(ctx context.Context, t *readState, args map[string]strin
 		if err != nil {
 			return nil, err
 		}
-		least = time.Duration(n) * time.Second
+		least = max(time.Duration(n)*time.Second, shortest)
 	}
 	facts, err := s.fresh(ctx, model.Mounts)
 	if err != nil {

@@ -79,6 +79,7 @@ func (s *session) decide(ctx context.Context, by func(guard.Call, guard.Known) g
 			return guard.Decision{}, k, err
 		}
 		s.trouble("read the ownership record of another sandbox of the pod", err) // the others still decide
+		s.event.Doubt = "the record of another sandbox of the pod cannot be read: it may be newer"
 	}
 	if o := k.Own; o != nil && o.State == guard.Adding {
 		k.Running = alive(s.Proc, o.PID, o.Start)

@@ -161,6 +161,9 @@ func guardMain() {
 			return now + d, err
 		}
 	}
+	if d, err := time.ParseDuration(os.Getenv("TEST_BOOTED")); err == nil { // so long ago
+		w.boot = func() (time.Duration, error) { return d, nil }
+	}
 	point, how, _ := strings.Cut(os.Getenv("TEST_BREAK"), ":")
 	w.reach = func(at string) {
 		switch {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -13,10 +14,11 @@ import (
 // An Acting is what a change on a node does to the object as the agent reports it now, and what
 // must be verified for that. It is never taken from the plan.
 type Acting struct {
-	Refused  string      // why it must not be done, whatever the nodes verify; empty if it may
-	NotInUse *NotInUse   // what must not exist, and which CNI calls must not run
-	Running  *RunningPod // conditions on the pod that the finding's proof names; its other fields are empty
-	Gone     string      // UID of a pod that must not be on the node, under whatever name
+	Refused  string       // why it must not be done, whatever the nodes verify; empty if it may
+	NotInUse *NotInUse    // what must not exist, and which CNI calls must not run
+	Running  *RunningPod  // conditions on the pod that the finding's proof names; its other fields are empty
+	Gone     string       // UID of a pod that must not be on the node, under whatever name
+	Alone    []netip.Addr // addresses that no other pod may have in its status
 
 	// Of an abort: the pods that lose the file system, by UID. Known means that these are all that
 	// can use it.
@@ -112,8 +114,8 @@ func (n *OnNode) Acting(on model.Ref, live model.Object) Acting {
 
 // number reads an index; -1, which no interface has, if it is none.
 func number(text string) int {
-	var n int
-	if _, err := fmt.Sscan(text, &n); err != nil || n <= 0 {
+	n, err := strconv.Atoi(text) // as the agent reads it
+	if err != nil || n <= 0 {
 		return -1
 	}
 	return n

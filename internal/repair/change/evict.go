@@ -107,7 +107,7 @@ func (e *Evict) Edit(sc Scene) (Edited, error) {
 	return out, err
 }
 
-// others demands that nobody else uses an address of the pod that is not among Keeps: its DEL
+// others demands that no other pod has an address of the pod that is not among Keeps: its DEL
 // releases it.
 func (e *Evict) others() *Acting {
 	var ips []netip.Addr
@@ -119,5 +119,5 @@ func (e *Evict) others() *Acting {
 	if len(ips) == 0 {
 		return nil
 	}
-	return &Acting{NotInUse: &NotInUse{IPs: ips, Except: []string{e.Has.Container}, All: true}}
+	return &Acting{Alone: ips}
 }

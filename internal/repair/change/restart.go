@@ -30,6 +30,7 @@ func (r *Restart) Undo(w Write, u Undoer) { u.Refuse(w.Finding, w.On.Name+noPodU
 type Restarted struct {
 	Node  string `json:"node"`
 	Owner string `json:"owner"`
+	Ready bool   `json:"ready,omitempty"`
 }
 
 // restartable is the only owner whose pods are restarted: its next pod comes to the same node.
@@ -47,5 +48,5 @@ func (r *Restart) Edit(sc Scene) (Edited, error) {
 	case p.Owner != restartable || p.Node == "":
 		return Edited{}, moved("%s is not a pod of %s on a node", sc.Live.Ref.Name, restartable)
 	}
-	return sc.deleted(Restarted{p.Node, p.Owner}, "restarted")
+	return sc.deleted(Restarted{p.Node, p.Owner, p.Ready}, "restarted")
 }

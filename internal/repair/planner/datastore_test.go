@@ -78,6 +78,7 @@ func TestRefusedDatastore(t *testing.T) {
 		"another's at the same endpoint":        {site{others: 50, endpoints: []string{"127.0.0.1:2379"}, configured: all("127.0.0.1:2379")}, "none of the 6 sandboxes"},
 		"restored, one node uses another":       {site{recorded: 1, others: 50, endpoints: ours, configured: map[string][]string{"n1": {"etcd1:2379"}, "n2": {"etcd9:2379"}}}, "1 of 6 sandboxes"},
 		"restored, of nodes elsewhere":          {site{recorded: 1, others: 50, endpoints: ours, configured: all("etcd1:2379"), strangers: 2}, "1 of 6 sandboxes"},
+		"a copy of before":                      {site{recorded: 4, endpoints: []string{"old:2379"}, configured: all("etcd1:2379")}, "4 of 6 sandboxes"},
 		"by a tunnel: other endpoints":          {site{recorded: 6, endpoints: []string{"localhost:12379"}, configured: all("etcd1:2379")}, ""},
 		"no sandbox runs":                       {site{empty: true, others: 3}, "no sandbox that runs was read"},
 		"no sandbox runs, and the nodes use it": {site{empty: true, endpoints: ours, configured: all("etcd1:2379")}, ""},

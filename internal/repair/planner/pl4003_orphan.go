@@ -41,7 +41,7 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) *repair.R
 	case b.view.PodByUID(sandbox.UID) != nil:
 		return &repair.Refusal{Why: "its pod exists", Advice: "run plumbline check again"}
 	case b.view.PodByName(sandbox.Namespace, sandbox.Pod) != nil:
-		return &repair.Refusal{Why: "a new pod has its name, and the DEL of the old sandbox may affect it", Advice: "remove the sandbox with crictl on " + node + " when the new pod may lose its network"}
+		return &repair.Refusal{Why: "a new pod has its name, and the DEL of the old sandbox may affect it", Advice: "plan again when no pod of that name exists"}
 	}
 	var running []string
 	for c := range b.view.ContainersIn(node, sandbox.ID) {

@@ -62,7 +62,7 @@ func (u user) viewers(ip string) {
 	}
 	u.t.Logf("pages that the viewer of one namespace got, in bytes: %v", read)
 	cmd := u.command(ctx, "ui", "--from-controller", "--account", "elsewhere/stranger")
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "may not get findings") {
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "may not get pages") {
 		u.t.Errorf("an account without the right: %v %s", err, out)
 	}
 	u.kubectl("delete", "namespace", "elsewhere", "--timeout=90s")
