@@ -161,7 +161,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	if err != nil {
 		return fmt.Errorf("connect to the API server, which authorizes callers: %w", err)
 	}
-	n.collectors = append(n.collectors, newDelWatch(f.root, f.logs, now, n.kubelet).collector(), guardCollector(f.root, now))
+	n.collectors = append(n.collectors, newDelWatch(f.root, f.logs, now, n.kubelet).collector())
 	s := New(Config{
 		Node: f.node, Version: buildinfo.Read().Version, Collectors: n.collectors, Watch: n.watch,
 		Kernel: n.kernel, Process: n.process, Calls: n.calls, Lock: n.lock, Writer: n.writer,

@@ -51,6 +51,7 @@ func open(f flags) *node {
 	n.collectors = append(n.collectors, kernel.Collectors(k)...)
 	n.collectors = append(n.collectors, c.Collectors(f.root)...)
 	n.collectors = append(n.collectors, h.Collectors()...)
+	n.collectors = append(n.collectors, guardCollector(f.root, now))
 	n.watch = append(n.watch,
 		func(ctx context.Context, changed func(...model.Table)) error {
 			return c.Watch(ctx, func() { changed(model.Sandboxes, model.Containers, model.Attachments, model.Paths) })
