@@ -56,8 +56,10 @@ func (c etcdCluster) Collect(ctx context.Context, b *model.Builder) (observe.Rea
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
-	info.Endpoints = model.EtcdEndpoints(c.endpoints)
-	b.Add(func(s *model.Snapshot) { s.Info = append(s.Info, info); s.Meta.GUID = info.GUID })
+	b.Add(func(s *model.Snapshot) {
+		s.Info = append(s.Info, info)
+		s.Meta.GUID, s.Meta.Endpoints = info.GUID, model.EtcdEndpoints(c.endpoints)
+	})
 	return observe.ReadInfo{Revision: rev, Rows: 1}, nil
 }
 

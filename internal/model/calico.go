@@ -7,21 +7,20 @@ import (
 
 // Info describes the whole cluster. There is one row.
 type Info struct {
-	GUID            string   `json:"guid,omitempty"`
-	Kubernetes      string   `json:"kubernetes,omitempty"`
-	Calico          string   `json:"calico,omitempty"`    // version
-	Datastore       string   `json:"datastore,omitempty"` // kdd or etcd
-	Endpoints       []string `json:"endpoints,omitempty"` // of etcd, as HOST:PORT
-	Group           string   `json:"group,omitempty"`     // API group of the custom resources
-	Ready           bool     `json:"ready"`               // datastoreReady
-	IPAM            string   `json:"ipam,omitempty"`      // calico, host-local, other; empty means not known
-	Networking      string   `json:"networking,omitempty"`
-	Enterprise      string   `json:"enterprise,omitempty"`      // version of Calico Enterprise, or unknown; empty: open source
-	Dataplane       string   `json:"dataplane,omitempty"`       // bpf, vpp, iptables, nftables; empty means not known
-	InterfacePrefix string   `json:"interfacePrefix,omitempty"` // of FelixConfiguration
-	StrictAffinity  bool     `json:"strictAffinity,omitempty"`
-	MaxBlocks       int      `json:"maxBlocks,omitempty"` // per node
-	Revision        string   `json:"revision,omitempty"`
+	GUID            string `json:"guid,omitempty"`
+	Kubernetes      string `json:"kubernetes,omitempty"`
+	Calico          string `json:"calico,omitempty"`    // version
+	Datastore       string `json:"datastore,omitempty"` // kdd or etcd
+	Group           string `json:"group,omitempty"`     // API group of the custom resources
+	Ready           bool   `json:"ready"`               // datastoreReady
+	IPAM            string `json:"ipam,omitempty"`      // calico, host-local, other; empty means not known
+	Networking      string `json:"networking,omitempty"`
+	Enterprise      string `json:"enterprise,omitempty"`      // version of Calico Enterprise, or unknown; empty: open source
+	Dataplane       string `json:"dataplane,omitempty"`       // bpf, vpp, iptables, nftables; empty means not known
+	InterfacePrefix string `json:"interfacePrefix,omitempty"` // of FelixConfiguration
+	StrictAffinity  bool   `json:"strictAffinity,omitempty"`
+	MaxBlocks       int    `json:"maxBlocks,omitempty"` // per node
+	Revision        string `json:"revision,omitempty"`
 	// Restored is what whoever reads the cluster remembers of its datastores.
 	Restored []Restored `json:"restored,omitempty"`
 	Extra    Extra      `json:"-"`

@@ -13,7 +13,9 @@ type Meta struct {
 	GUID    string `json:"clusterGUID,omitempty"`
 	Taken   Time   `json:"taken"`             // by the API server's clock
 	Version string `json:"version,omitempty"` // of the Plumbline that created it
-	Extra   Extra  `json:"-"`
+	// Endpoints are those of the etcd that was read as Calico's datastore, as HOST:PORT.
+	Endpoints []string `json:"endpoints,omitempty"`
+	Extra     Extra    `json:"-"`
 }
 
 // A Snapshot holds rows as they were read. It is filled, then sealed into a View, and never

@@ -91,13 +91,13 @@ func (o *ownership) config(v *model.View, n *model.Node) {
 	if c == nil {
 		return
 	}
-	info := v.Info()
+	info, read := v.Info(), v.Snapshot().Meta.Endpoints
 	switch {
 	case c.Datastore == "":
 	case c.Datastore != info.Datastore && o.foreign == "":
 		o.foreign = fmt.Sprintf("the CNI configuration on %s uses %s as Calico's datastore", n.Name, map[bool]string{true: "an etcd", false: "the Kubernetes API"}[c.Datastore == "etcd"])
-	case len(c.Endpoints) == 0 || len(info.Endpoints) == 0:
-	case slices.ContainsFunc(c.Endpoints, func(e string) bool { return slices.Contains(info.Endpoints, e) }):
+	case len(c.Endpoints) == 0 || len(read) == 0:
+	case slices.ContainsFunc(c.Endpoints, func(e string) bool { return slices.Contains(read, e) }):
 		o.endpoints++
 	default:
 		o.others++

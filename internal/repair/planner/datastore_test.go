@@ -25,7 +25,7 @@ type site struct {
 func (c *site) view() *model.View {
 	id := func(kind string, n int) string { return fmt.Sprintf("%s%058x", kind, n) }
 	s := &model.Snapshot{NodeState: map[string]*model.NodeState{}}
-	s.Info = []model.Info{{Datastore: c.read, Ready: true, Endpoints: c.endpoints}}
+	s.Info, s.Meta.Endpoints = []model.Info{{Datastore: c.read, Ready: true}}, c.endpoints
 	for n := range 3 {
 		name, ip := fmt.Sprintf("n%d", n+1), netip.AddrFrom4([4]byte{192, 168, 0, byte(n + 1)})
 		has := ip
