@@ -109,7 +109,7 @@ func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {
 	return n.bounded()
 }
 
-// maxReason bounds why a table was not read, and what else is said of it.
+// maxReason bounds a reason or note about a table.
 const maxReason = 512
 
 func clipped(s string) string { return strings.Clone(s[:min(len(s), maxReason)]) }

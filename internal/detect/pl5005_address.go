@@ -41,7 +41,7 @@ func nodeAddress(p *Pass, _ model.Table, row int32) {
 			if slices.ContainsFunc(n.Addresses, func(a netip.Addr) bool { return a.Is6() == ip.Is6() }) {
 				p.untold[atOddsIP] = append(p.untold[atOddsIP], n.Name)
 			}
-		case !hasAddress(p, n.Name, ip):
+		case !p.HasAddress(n.Name, ip):
 			f.Summary = fmt.Sprintf("Calico has %s for it, which none of its interfaces has: other nodes send its pods' packets elsewhere", ip)
 			f.Evidence = append(f.Evidence, finding.Evidence{Ref: n.Ref(), Says: "Kubernetes has " + addrs(n.Addresses)})
 			p.Report(f)
@@ -64,11 +64,4 @@ func othersAt(p *Pass, n *model.Node, ip netip.Addr) (out []string) {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// hasAddress reports whether an interface of the node has the address.
-func hasAddress(p *Pass, node string, ip netip.Addr) bool {
-	return slices.ContainsFunc(p.LinksOn(node), func(l model.Link) bool {
-		return slices.ContainsFunc(l.IPs, func(x netip.Prefix) bool { return x.Addr().Unmap() == ip })
-	})
 }

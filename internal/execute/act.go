@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair/change"
 )
 
@@ -97,9 +96,4 @@ func (x *Executor) podsOn(ctx context.Context, node string) (map[string]*claiman
 		}
 	}
 	return out, nil
-}
-
-// ofNode returns the object that a change on a node is about, with the findings that it serves.
-func ofNode(object model.Object, findings []string, a *change.Acting) *change.Edited {
-	return &change.Edited{Object: object, For: findings, Acts: a}
 }

@@ -48,7 +48,7 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *change.OnNode)
 			return x.already(s, try > 0)
 		}
 		acts := c.Acting(s.On, object)
-		failed, err := x.prove(ctx, s.For, ofNode(object, s.For, &acts))
+		failed, err := x.prove(ctx, s.For, &change.Edited{Object: object, For: s.For, Acts: &acts})
 		if err != nil {
 			return Verdict{}, err
 		}

@@ -3,6 +3,7 @@ package model
 import (
 	"iter"
 	"net/netip"
+	"slices"
 )
 
 func get[T any](v *View, t Table, rows []*T, i int32) *T {
@@ -108,6 +109,13 @@ func (v *View) FailedDelsOn(node string) []FailedDel {
 func (v *View) LinksOn(node string) []Link {
 	v.touched[Links] = true
 	return v.stateOf(node).Links
+}
+
+// HasAddress reports whether an interface of a node has the address.
+func (v *View) HasAddress(node string, ip netip.Addr) bool {
+	return slices.ContainsFunc(v.LinksOn(node), func(l Link) bool {
+		return slices.ContainsFunc(l.IPs, func(p netip.Prefix) bool { return p.Addr().Unmap() == ip })
+	})
 }
 
 // RoutesOn returns all routes of a node.

@@ -96,7 +96,7 @@ func (d *Door) Wrap(verb string, next http.Handler) http.Handler {
 		token := r.Header.Get(agent.Header)
 		v, refused := d.admit(w, r, token, verb)
 		if refused != nil {
-			w.Header().Set("Connection", "close") // what was not read of the request is not read at all
+			w.Header().Set("Connection", "close") // the rest of the request is not read
 			if refused.code == http.StatusServiceUnavailable {
 				w.Header().Set("Retry-After", "1")
 			}

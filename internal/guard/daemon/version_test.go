@@ -20,7 +20,7 @@ func TestReadVersion(t *testing.T) {
 		"until 3.32":        {`test "$1" = -v && echo v3.31.0`, "calico-ipam", "v3.31.0", guard.ByBoth, ""},
 		"3.33":              {`test -n "$CNI_COMMAND" || { echo "Error: unknown shorthand flag: 'v' in -v" >&2; exit 1; }; test "$1" = -v && echo v3.33.0`, "calico-ipam", "v3.33.0", guard.ByBoth, ""},
 		"with host-local":   {`echo v3.31.0`, "host-local", "v3.31.0", guard.ByContainer, ""},
-		"of before 2018":    {`echo v1.5.0`, "calico-ipam", "v1.5.0", guard.ByName, ""},
+		"before 2018":       {`echo v1.5.0`, "calico-ipam", "v1.5.0", guard.ByName, ""},
 		"no such flag":      {`exit 1`, "calico-ipam", "", guard.ByBoth, "does not report its version: the guard assumes"},
 		"says nothing":      {`true`, "host-local", "", guard.NotKnown, "does not report its version: late DELs are passed on"},
 		"of a branch":       {`echo master`, "calico-ipam", "", guard.ByBoth, `reports the unknown version "master"`},

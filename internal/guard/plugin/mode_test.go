@@ -21,12 +21,12 @@ func TestModeWithoutTheDaemon(t *testing.T) {
 		want       guard.Mode
 		trouble    bool
 	}{
-		"the daemon's":         {"enforce\n", "observe\n", "", guard.Enforce, false},
-		"of before the reboot": {"", "enforce\n", "", guard.Enforce, false},
-		"misspelt":             {"enforced\n", "enforce\n", "", guard.Enforce, false},
-		"none":                 {"", "", "", guard.Observe, true},
-		"both misspelt":        {"on", "on", "", guard.Observe, true},
-		"no daemon for hours":  {"", "enforce\n", "3h", guard.Observe, true},
+		"the daemon's":        {"enforce\n", "observe\n", "", guard.Enforce, false},
+		"before the reboot":   {"", "enforce\n", "", guard.Enforce, false},
+		"misspelt":            {"enforced\n", "enforce\n", "", guard.Enforce, false},
+		"none":                {"", "", "", guard.Observe, true},
+		"both misspelt":       {"on", "on", "", guard.Observe, true},
+		"no daemon for hours": {"", "enforce\n", "3h", guard.Observe, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

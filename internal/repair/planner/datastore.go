@@ -28,7 +28,7 @@ type ownership struct {
 //
 // A container ID is random, so an etcd with the handles of the containers that run here has been
 // written by this cluster. Half of them are asked for, and nearly all if every node's CNI
-// configuration names other endpoints: it may be a copy of before that nobody writes to. After a
+// configuration names other endpoints: it may be a stale copy that nobody writes to. After a
 // restore it may have fewer. Then, or if it has no handles at all, the CNI configuration and the
 // addresses of the nodes must agree too.
 func RefusedDatastore(v *model.View) *repair.Refusal {
@@ -38,7 +38,7 @@ func RefusedDatastore(v *model.View) *repair.Refusal {
 		return &repair.Refusal{Why: fmt.Sprintf(format, args...), Advice: "check that --etcd-endpoints and --context name the same cluster; until that is proven Plumbline only reads"}
 	}
 	if o.foreign != "" {
-		return refuse("%s, and %s was read", o.foreign, map[bool]string{true: "an etcd", false: "the Kubernetes API"}[info.Datastore == "etcd"])
+		return refuse("%s, and %s was read", o.foreign, datastoreNamed(info.Datastore))
 	}
 	if info.Datastore != "etcd" {
 		return nil
@@ -47,7 +47,7 @@ func RefusedDatastore(v *model.View) *repair.Refusal {
 	switch {
 	case o.running > 0 && o.recorded*2 >= o.running && (o.endpoints > 0 || o.others == 0):
 		return nil
-	case o.running > 0 && o.recorded*20 >= o.running*19: // read through a tunnel: a copy of before would lack the newest
+	case o.running > 0 && o.recorded*20 >= o.running*19: // read through a tunnel: a stale copy would lack the newest
 		return nil
 	case agree && (o.recorded > 0 || o.handles == 0):
 		return nil
@@ -95,7 +95,7 @@ func (o *ownership) config(v *model.View, n *model.Node) {
 	switch {
 	case c.Datastore == "":
 	case c.Datastore != info.Datastore && o.foreign == "":
-		o.foreign = fmt.Sprintf("the CNI configuration on %s uses %s as Calico's datastore", n.Name, map[bool]string{true: "an etcd", false: "the Kubernetes API"}[c.Datastore == "etcd"])
+		o.foreign = fmt.Sprintf("the CNI configuration on %s uses %s as Calico's datastore", n.Name, datastoreNamed(c.Datastore))
 	case len(c.Endpoints) == 0 || len(read) == 0:
 	case slices.ContainsFunc(c.Endpoints, func(e string) bool { return slices.Contains(read, e) }):
 		o.endpoints++
@@ -109,15 +109,16 @@ func (o *ownership) address(v *model.View, n *model.Node) {
 	ips := v.CalicoIPsOf(n)
 	switch {
 	case len(ips) == 0 || !v.Sees(n.Name, model.Links):
-	case slices.ContainsFunc(ips, func(ip netip.Addr) bool { return onLinks(v.LinksOn(n.Name), ip) }):
+	case slices.ContainsFunc(ips, func(ip netip.Addr) bool { return v.HasAddress(n.Name, ip) }):
 		o.addresses++
 	default:
 		o.strangers++
 	}
 }
 
-func onLinks(links []model.Link, ip netip.Addr) bool {
-	return slices.ContainsFunc(links, func(l model.Link) bool {
-		return slices.ContainsFunc(l.IPs, func(p netip.Prefix) bool { return p.Addr().Unmap() == ip })
-	})
+func datastoreNamed(kind string) string {
+	if kind == "etcd" {
+		return "an etcd"
+	}
+	return "the Kubernetes API"
 }
