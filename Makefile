@@ -5,6 +5,8 @@ TOOL_HERE = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 HELM  := $(GO) tool -modfile=tools/helm/go.mod helm
 # $(call tests,NAME) runs go test; with RESULTS set, what each test did goes to RESULTS/NAME.json.
 tests = $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg $(if $(RESULTS),--jsonfile=$(RESULTS)/$(1).json) --
+# $(call render,NAME,FLAGS) writes deploy/NAME.yaml.
+render = { echo '\# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true $(2); } > deploy/$(1).yaml
 TESTS := $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg --
 SUITE ?= all
 LIMIT ?= 150
@@ -66,8 +68,9 @@ gen: ## Regenerate the generated files
 	cp charts/plumbline/files/reader.yaml deploy/reader.yaml
 	$(GO) test -count=1 ./internal -run='^TestPages$$' -update-pages
 	$(GO) -C tools/release run . -root $(CURDIR) -licences $(CURDIR)/THIRD_PARTY_LICENSES.txt
-	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
-	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml
+	$(call render,agent,)
+	$(call render,repair,--set repair=true)
+	$(call render,guard,--set repair=true --set guard.enabled=true)
 
 verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
 	git diff --exit-code

@@ -10,9 +10,9 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-func agentPod(t *testing.T) (core.PodSpec, *core.SecurityContext) {
+func agentPod(t *testing.T, file string) (core.PodSpec, *core.SecurityContext) {
 	t.Helper()
-	sets := of[*apps.DaemonSet](objects(t, "agent.yaml"))
+	sets := of[*apps.DaemonSet](objects(t, file))
 	if len(sets) != 1 || len(sets[0].Spec.Template.Spec.Containers) != 1 {
 		t.Fatal("want one DaemonSet of one container")
 	}
@@ -24,7 +24,7 @@ func agentPod(t *testing.T) (core.PodSpec, *core.SecurityContext) {
 // those who install the agent.
 func TestAgentHasDocumentedCapabilities(t *testing.T) {
 	t.Parallel()
-	_, sc := agentPod(t)
+	_, sc := agentPod(t, "agent.yaml")
 	want := []core.Capability{"SYS_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_BROADCAST", "NET_ADMIN"}
 	if !slices.Equal(sc.Capabilities.Add, want) || !slices.Equal(sc.Capabilities.Drop, []core.Capability{"ALL"}) {
 		t.Errorf("capabilities %v, want %v and no other", sc.Capabilities, want)
@@ -46,7 +46,7 @@ func TestAgentHasDocumentedCapabilities(t *testing.T) {
 // TestAgentWritesInTwoDirectories: the agent reads all other files of the node through /proc.
 func TestAgentWritesInTwoDirectories(t *testing.T) {
 	t.Parallel()
-	pod, _ := agentPod(t)
+	pod, _ := agentPod(t, "agent.yaml")
 	var got []string
 	for _, v := range pod.Volumes {
 		if v.HostPath == nil {
@@ -63,7 +63,7 @@ func TestAgentWritesInTwoDirectories(t *testing.T) {
 // TestAgentRunsOnUnhealthyNodes: it must also run on tainted, full and slow nodes.
 func TestAgentRunsOnUnhealthyNodes(t *testing.T) {
 	t.Parallel()
-	pod, _ := agentPod(t)
+	pod, _ := agentPod(t, "agent.yaml")
 	if !slices.Equal(pod.Tolerations, []core.Toleration{{Operator: core.TolerationOpExists}}) {
 		t.Errorf("tolerates %v", pod.Tolerations)
 	}

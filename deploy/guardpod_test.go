@@ -53,10 +53,10 @@ func TestGuardDaemonHasDocumentedCapabilities(t *testing.T) {
 // permissions; the manifest has one more ConfigMap.
 func TestGuardDoesNotChangeTheAgent(t *testing.T) {
 	t.Parallel()
-	bare, _ := agentPod(t)
+	bare, _ := agentPod(t, "repair.yaml")
 	pod, daemon := guardPod(t)
 	if !reflect.DeepEqual(bare.Containers[0], pod.Containers[0]) {
-		t.Error("the agent's container differs from the one in agent.yaml")
+		t.Error("the agent's container differs from the one in repair.yaml")
 	}
 	if daemon.Image != pod.Containers[0].Image {
 		t.Errorf("the guard daemon's image is %s", daemon.Image)
@@ -67,9 +67,9 @@ func TestGuardDoesNotChangeTheAgent(t *testing.T) {
 	}
 	pod.Containers, pod.Volumes = pod.Containers[:1], pod.Volumes[:len(bare.Volumes)]
 	if !reflect.DeepEqual(bare, pod) {
-		t.Error("the rest of the pod differs from the one in agent.yaml")
+		t.Error("the rest of the pod differs from the one in repair.yaml")
 	}
-	without, with := objects(t, "agent.yaml"), objects(t, "guard.yaml")
+	without, with := objects(t, "repair.yaml"), objects(t, "guard.yaml")
 	if len(of[*core.ConfigMap](without)) != 0 || len(with) != len(without)+1 {
 		t.Error("guard.yaml has more than one additional object")
 	}

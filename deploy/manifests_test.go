@@ -72,7 +72,7 @@ func of[T runtime.Object](all []runtime.Object) (some []T) {
 
 func TestManifestsDecodeStrictly(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]int{"agent.yaml": 41, "guard.yaml": 42, "reader.yaml": 1, "cronjob.yaml": 4} {
+	for file, want := range map[string]int{"agent.yaml": 29, "repair.yaml": 47, "guard.yaml": 48, "reader.yaml": 1, "cronjob.yaml": 4} {
 		if got := len(objects(t, file)); got != want {
 			t.Errorf("%s has %d objects, want %d", file, got, want)
 		}
@@ -81,7 +81,7 @@ func TestManifestsDecodeStrictly(t *testing.T) {
 
 func TestNoRuleHasWildcardsOrSecrets(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"agent.yaml", "guard.yaml", "reader.yaml"} {
+	for _, file := range []string{"agent.yaml", "repair.yaml", "guard.yaml", "reader.yaml"} {
 		all := objects(t, file)
 		rules := map[string][]rbac.PolicyRule{}
 		for _, r := range of[*rbac.ClusterRole](all) {
@@ -96,7 +96,9 @@ func TestNoRuleHasWildcardsOrSecrets(t *testing.T) {
 				if slices.Contains(words, "*") || slices.Contains(words, "secrets") || len(r.NonResourceURLs) > 0 {
 					t.Errorf("%s: %s may %v", file, name, r)
 				}
-				own := func(account string) bool { return account == "plumbline-reader" || account == "plumbline-repairer" }
+				own := func(account string) bool {
+					return account == "plumbline-reader" || account == "plumbline-log-reader" || account == "plumbline-repairer"
+				}
 				if slices.Contains(r.Resources, "serviceaccounts/token") && (len(r.ResourceNames) == 0 || slices.ContainsFunc(r.ResourceNames, func(a string) bool { return !own(a) })) {
 					t.Errorf("%s: %s may create tokens of %q, want only accounts of Plumbline", file, name, r.ResourceNames)
 				}
@@ -112,7 +114,7 @@ func TestNoRuleHasWildcardsOrSecrets(t *testing.T) {
 // namespace, which a policy restricts to that of their node.
 func TestEachAccountHasOneRole(t *testing.T) {
 	t.Parallel()
-	all := objects(t, "agent.yaml")
+	all := objects(t, "repair.yaml")
 	got := map[string]string{}
 	for _, b := range of[*rbac.ClusterRoleBinding](all) {
 		for _, s := range b.Subjects {
@@ -120,9 +122,10 @@ func TestEachAccountHasOneRole(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"plumbline-system/plumbline-agent":    "system:auth-delegator",
-		"plumbline-system/plumbline-reader":   "plumbline-nodestate-reader",
-		"plumbline-system/plumbline-repairer": "plumbline-nodestate-repairerplumbline-repairer",
+		"plumbline-system/plumbline-agent":      "system:auth-delegator",
+		"plumbline-system/plumbline-reader":     "plumbline-nodestate-reader",
+		"plumbline-system/plumbline-log-reader": "plumbline-nodelog-reader",
+		"plumbline-system/plumbline-repairer":   "plumbline-nodestate-repairerplumbline-repairer",
 	}
 	for account, role := range want {
 		if got[account] != role {
@@ -148,7 +151,7 @@ func TestEachAccountHasOneRole(t *testing.T) {
 // at the match conditions. If that is missing, it must not refuse Calico's own writes.
 func TestParametersNeverRefuseOthers(t *testing.T) {
 	t.Parallel()
-	all, n := objects(t, "agent.yaml"), 0
+	all, n := objects(t, "repair.yaml"), 0
 	for _, p := range of[*admission.ValidatingAdmissionPolicy](all) {
 		if p.Spec.ParamKind == nil {
 			continue
@@ -165,5 +168,28 @@ func TestParametersNeverRefuseOthers(t *testing.T) {
 	}
 	if n == 0 {
 		t.Error("no policy has parameters")
+	}
+}
+
+// TestAgentsOnlyReadByDefault: nothing that agent.yaml installs may change anything but Leases, and no agent accepts a change.
+func TestAgentsOnlyReadByDefault(t *testing.T) {
+	t.Parallel()
+	all := objects(t, "agent.yaml")
+	bound := map[string]bool{}
+	for _, b := range of[*rbac.ClusterRoleBinding](all) {
+		bound[b.RoleRef.Name] = true
+	}
+	for _, r := range of[*rbac.ClusterRole](all) {
+		for _, rule := range r.Rules {
+			writes := slices.ContainsFunc(rule.Verbs, func(v string) bool { return v != "get" && v != "list" && v != "watch" })
+			if bound[r.Name] && writes && !slices.Equal(rule.Resources, []string{"nodestates"}) { // which agents without --repair refuse
+				t.Errorf("%s may %v", r.Name, rule)
+			}
+		}
+	}
+	pod, _ := agentPod(t, "agent.yaml")
+	with, _ := agentPod(t, "repair.yaml")
+	if slices.Contains(pod.Containers[0].Args, "--repair") || !slices.Contains(with.Containers[0].Args, "--repair") {
+		t.Errorf("--repair: %q, and %q in repair.yaml", pod.Containers[0].Args, with.Containers[0].Args)
 	}
 }

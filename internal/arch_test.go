@@ -67,7 +67,7 @@ var may = map[string]string{
 	"web":                 "audit capacity detect finding ipammap ladder model page plain repair",
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster plain timeline timeline/parse timeline/render",
-	"cluster":             "agent audit calico capacity detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
+	"cluster":             "agent audit calico capacity detect execute finding hostfile journal kube kube/probe kube/write model observe plain repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
 	"controller":          "agent agent/door audit buildinfo cluster capacity controller/objects controller/shadow detect finding kube kube/lead kube/own kube/review logformat metrics model observe web",
 	"capacity":            "audit finding model",
 	"metrics":             "",

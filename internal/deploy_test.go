@@ -17,7 +17,7 @@ import (
 // ten seconds, longer than an agent asks, and the node would be called silent.
 func TestSeatsAreKept(t *testing.T) {
 	lends := regexp.MustCompile(`lendablePercent: *(\d+)`)
-	for _, file := range []string{"../charts/plumbline/templates/flow.yaml", "../deploy/agent.yaml", "../deploy/guard.yaml"} {
+	for _, file := range []string{"../charts/plumbline/templates/flow.yaml", "../deploy/agent.yaml", "../deploy/repair.yaml", "../deploy/guard.yaml"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestSeatsAreKept(t *testing.T) {
 // TestRailsAgree: the policy allows as many addresses in one write as a step may take.
 func TestRailsAgree(t *testing.T) {
 	allowed := regexp.MustCompile(`variables\.taken <= (\d+)`)
-	for _, file := range []string{"../deploy/agent.yaml", "../deploy/guard.yaml"} {
+	for _, file := range []string{"../deploy/repair.yaml", "../deploy/guard.yaml"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ func manifests(t *testing.T, values ...string) string {
 		t.Fatal(err)
 	}
 	helm := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/helm/go.mod", "helm", "template", "--skip-tests", "plumbline", "charts/plumbline", "-n", "plumbline-system",
-		"--kube-version", "1.34", "--set", strings.Join(append([]string{"controller.enabled=true,guard.enabled=true,portForward=true"}, values...), ","))
+		"--kube-version", "1.34", "--set", strings.Join(append([]string{"controller.enabled=true,guard.enabled=true,portForward=true,repair=true"}, values...), ","))
 	helm.Dir = ".."
 	chart, err := helm.Output()
 	if err != nil {

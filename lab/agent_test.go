@@ -8,7 +8,7 @@ import (
 
 func TestAgentImageIsReplacedInTheProductsManifest(t *testing.T) {
 	t.Parallel()
-	for file, containers := range map[string]int{"agent.yaml": 1, "guard.yaml": 2} {
+	for file, containers := range map[string]int{"agent.yaml": 1, "repair.yaml": 1, "guard.yaml": 2} {
 		text, err := os.ReadFile("../deploy/" + file)
 		if err != nil {
 			t.Fatal(err)

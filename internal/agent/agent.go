@@ -25,11 +25,14 @@ const (
 	// Controller is for whom requests to the controller are signed: no node has that name.
 	Controller   = "plumbline:controller"
 	PathFindings = "findings"
+	HeadOnly     = "head" // a parameter: everything but the findings
 	PathUI       = "ui/"
 
-	// The virtual resource whose RBAC rights authorize callers.
-	Group    = "plumbline.dev"
-	Resource = "nodestates"
+	// The virtual resources whose RBAC rights authorize callers: the state of a node, and lines of its logs, which are
+	// about pods of a namespace.
+	Group        = "plumbline.dev"
+	Resource     = "nodestates"
+	LogsResource = "nodelogs"
 )
 
 // A Digest is the summary of an agent's state.

@@ -126,7 +126,10 @@ func (d *Direct) Get(ctx context.Context, node, path string, query url.Values) (
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
 		return nil, errors.Join(fmt.Errorf("the agent refused: %s: %s", answer.Status, strings.TrimSpace(string(text))), answer.Body.Close())
 	}
-	return answer.Body, nil
+	if path == PathWatch || path == PathHealth {
+		return answer.Body, nil
+	}
+	return Verified(answer.Body, Expected{Of: node, Path: path, Query: query, Header: head, Key: KeyOf(ctx, d.Identities, node)}), nil
 }
 
 // Close ends idle connections.

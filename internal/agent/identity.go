@@ -40,11 +40,10 @@ const (
 
 // Annotations is the identity as annotations of the Lease.
 func (i *Identity) Annotations() map[string]string {
-	return map[string]string{
-		annotationKey:         base64.StdEncoding.EncodeToString(i.Key),
-		annotationCertificate: base64.StdEncoding.EncodeToString(i.Certificate),
-		annotationBoot:        i.BootID, annotationNames: strings.Join(i.Names, ","),
-	}
+	out := KeyAnnotations(i.Key)
+	out[annotationCertificate] = base64.StdEncoding.EncodeToString(i.Certificate)
+	out[annotationBoot], out[annotationNames] = i.BootID, strings.Join(i.Names, ",")
+	return out
 }
 
 // ReadIdentity reads the identity from a Lease.
@@ -53,9 +52,9 @@ func ReadIdentity(lease string, annotations map[string]string) (Identity, error)
 	if !ok || node == "" {
 		return Identity{}, fmt.Errorf("lease %.80q is not of an agent", lease)
 	}
-	key, err := base64.StdEncoding.DecodeString(annotations[annotationKey])
-	if err != nil || len(key) != ed25519.PublicKeySize {
-		return Identity{}, fmt.Errorf("lease %s has no key of an agent", lease)
+	key, err := ReadKey(annotations)
+	if err != nil {
+		return Identity{}, fmt.Errorf("lease %s: %w", lease, err)
 	}
 	i := Identity{Node: node, Key: key, BootID: annotations[annotationBoot]}
 	if sum, err := base64.StdEncoding.DecodeString(annotations[annotationCertificate]); err == nil && len(sum) == sha256.Size {
@@ -71,6 +70,31 @@ func ReadIdentity(lease string, annotations map[string]string) (Identity, error)
 type Identities interface {
 	// Identity returns that of the agent on a node; with fresh it is read again.
 	Identity(ctx context.Context, node string, fresh bool) (Identity, error)
+}
+
+// ControllerLease is the Lease by which controllers elect a leader. It has the key that the leader signs its answers with.
+const ControllerLease = "plumbline-controller"
+
+// KeyAnnotations are the annotations that publish a key.
+func KeyAnnotations(key ed25519.PublicKey) map[string]string {
+	return map[string]string{annotationKey: base64.StdEncoding.EncodeToString(key)}
+}
+
+// ReadKey reads a key from the annotations of a Lease.
+func ReadKey(annotations map[string]string) (ed25519.PublicKey, error) {
+	key, err := base64.StdEncoding.DecodeString(annotations[annotationKey])
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, errors.New("it has no key")
+	}
+	return key, nil
+}
+
+// KeyOf reads the key of the agent on a node.
+func KeyOf(ctx context.Context, from Identities, node string) func(fresh bool) (ed25519.PublicKey, error) {
+	return func(fresh bool) (ed25519.PublicKey, error) {
+		id, err := from.Identity(ctx, node, fresh)
+		return id.Key, err
+	}
 }
 
 var errNoIdentities = errors.New("the keys of the agents are not read in this run")

@@ -12,7 +12,7 @@ import (
 // their own version, model.Schema.
 const (
 	VersionHeader = "Plumbline-Agent-Protocol"
-	Version       = 4
+	Version       = 5
 )
 
 // ErrOlder and ErrNewer mean that the agent has another version of the protocol. Its answer

@@ -47,7 +47,7 @@ func TestOlderAgentIsNamed(t *testing.T) {
 
 func TestCheckVersion(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]error{"": agent.ErrOlder, "1": agent.ErrOlder, "2": agent.ErrOlder, "3": agent.ErrOlder, "4": nil, "5": agent.ErrNewer, "x": agent.ErrOlder} {
+	for value, want := range map[string]error{"": agent.ErrOlder, "1": agent.ErrOlder, "2": agent.ErrOlder, "4": agent.ErrOlder, "5": nil, "6": agent.ErrNewer, "x": agent.ErrOlder} {
 		h := http.Header{}
 		h.Set(agent.VersionHeader, value)
 		if err := agent.CheckVersion(h); !errors.Is(err, want) {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,11 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// readerAccount is whose token lets one ask agents.
-const readerAccount = "plumbline-reader"
+// The accounts whose tokens let one ask agents: for the state of nodes, and for lines of their logs.
+const (
+	readerAccount    = "plumbline-reader"
+	logReaderAccount = "plumbline-log-reader"
+)
 
 // A fleet is the agents of the cluster, reached through the API server: a kubeconfig is
 // all that a person needs.
@@ -28,6 +32,7 @@ type fleet struct {
 	namespace string
 	// slow asks through the API server where others are asked directly.
 	slow *agent.Fleet
+	ids  *identities
 	// without says why agents that are there cannot be asked.
 	without string
 }
@@ -45,11 +50,12 @@ func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	f := &fleet{pods: byNode(pods), namespace: pods[0].Namespace}
+	f := &fleet{pods: byNode(pods), namespace: pods[0].Namespace, ids: c.identitiesOf(pods[0].Namespace)}
 	readers := c.readers(f.namespace)
 	first, err := readers.get(ctx)
 	if err != nil {
 		f.without = "no token for them: " + err.Error()
+		first, _ = c.logReaders(f.namespace).get(ctx) // who may read only logs has one for them, and with it the time
 	}
 	f.Fleet = &agent.Fleet{
 		Nodes: slices.Sorted(maps.Keys(f.pods)),
@@ -84,14 +90,20 @@ func (c *Cluster) openAgent(ctx context.Context, f *fleet, readers *agentTokens,
 	switch {
 	case !ok:
 		return nil, errNoAgent
-	case f.without != "":
+	case f.without != "" && path != agent.PathLogs:
 		return nil, errors.New(f.without)
 	}
-	head, err := readers.headers(ctx, node, http.MethodGet, path, query, nil)
-	if err != nil {
+	if path == agent.PathLogs {
+		readers = c.logReaders(f.namespace)
+	}
+	asked, err := readers.headers(ctx, node, http.MethodGet, path, query, nil)
+	switch {
+	case path == agent.PathLogs && errors.Is(err, kube.ErrForbidden):
+		return nil, fmt.Errorf("logs of nodes need a right of their own, the Role plumbline-log-user (docs/rbac.md): %w", err)
+	case err != nil:
 		return nil, err
 	}
-	body, head, err := c.client.Proxy(ctx, p, path, query, head)
+	body, head, err := c.client.Proxy(ctx, p, path, query, asked)
 	version := agent.CheckVersion(head)
 	switch {
 	case err != nil && version != nil && head.Get(agent.VersionHeader) != "": // another version refuses what it does not know
@@ -100,8 +112,20 @@ func (c *Cluster) openAgent(ctx context.Context, f *fleet, readers *agentTokens,
 		return nil, err
 	case version != nil:
 		return nil, errors.Join(version, body.Close())
+	case path == agent.PathHealth:
+		return body, nil
 	}
-	return body, nil
+	return agent.Verified(body, agent.Expected{Of: node, Path: path, Query: query, Header: asked, Key: c.keyOf(ctx, f.ids, node)}), nil
+}
+
+// keyOf reads the key with which the agent of a node signs. Where none can be known, which is reported, its answers are used for
+// what is shown; verifications, without which nothing is changed, are accepted only with a key.
+func (c *Cluster) keyOf(ctx context.Context, ids *identities, node string) func(fresh bool) (ed25519.PublicKey, error) {
+	if _, err := ids.Identity(ctx, node, false); err != nil {
+		c.unauthenticated.note(node, err)
+		return nil
+	}
+	return agent.KeyOf(ctx, ids, node)
 }
 
 // findAgents looks for agents. A user who may not list them has none, and is told so.

@@ -35,6 +35,7 @@ func (c *Cluster) Check(ctx context.Context, o audit.Options) (*audit.Report, er
 		return nil, err
 	}
 	c.remember(r.View.Snapshot().Meta.GUID, r.Memory)
+	c.unauthenticated.report(c.o.Notice)
 	if off := clocksOff(r.View.Snapshot()); off != "" {
 		c.o.Notice(off)
 	}

@@ -64,7 +64,10 @@ type Cluster struct {
 	close   func()
 
 	tokensMu sync.Mutex
-	tokens   map[string]*agentTokens // of readers, by namespace
+	tokens   map[string]*agentTokens // by account, as NAMESPACE/NAME
+	ids      map[string]*identities  // by namespace of the agents
+
+	unauthenticated unauthenticated
 }
 
 // A datastore is Calico's, of either kind.
@@ -116,6 +119,7 @@ func Namespace(o Options) string { return kube.Namespace(o.Kube) }
 
 // Close ends the connections that outlive a request.
 func (c *Cluster) Close() {
+	c.unauthenticated.report(c.o.Notice)
 	if c.direct != nil {
 		c.direct.Close()
 	}

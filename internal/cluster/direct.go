@@ -29,7 +29,7 @@ func (f *fleet) connect(c *Cluster, readers *agentTokens) {
 	if c.direct == nil || c.direct.namespace != f.namespace {
 		d := &direct{namespace: f.namespace}
 		d.Direct = (&agent.Direct{
-			Identities: newIdentities(c.client, f.namespace),
+			Identities: f.ids,
 			Address:    func(node string) netip.AddrPort { return (*d.addresses.Load())[node] },
 			Headers: func(ctx context.Context, node, path string, query url.Values) (http.Header, error) {
 				return readers.headers(ctx, node, http.MethodGet, path, query, nil)

@@ -3,11 +3,13 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -15,28 +17,33 @@ import (
 )
 
 // FromController asks the controller for its last judgement.
-func FromController(ctx context.Context, o Options) (*Told, error) { return ask(ctx, o, ReadRows) }
+func FromController(ctx context.Context, o Options) (*Told, error) {
+	return ask(ctx, o, question{read: ReadRows})
+}
 
 // maxHead bounds what is not findings: names of namespaces and nodes, and what was not read.
 const maxHead = 64 << 20
 
 // HeadFromController asks for all of it but the findings.
 func HeadFromController(ctx context.Context, o Options) (*Told, error) {
-	return ask(ctx, o, func(from io.Reader) (*Told, error) {
+	return ask(ctx, o, question{url.Values{agent.HeadOnly: {"1"}}, func(from io.Reader) (*Told, error) {
 		t, _, err := readHead(json.NewDecoder(io.LimitReader(from, maxHead)))
 		return t, err
-	})
+	}})
 }
 
 // ErrNoController says that none runs.
 var ErrNoController = errors.New("no controller runs")
 
-// A reader of what the controller answers.
-type reader func(io.Reader) (*Told, error)
+// A question to the controller, and how its answer is read.
+type question struct {
+	query url.Values
+	read  func(io.Reader) (*Told, error)
+}
 
 // ask looks for the controller's pods where agents are, and where there are none in the usual namespace: others may give
 // any pod its labels.
-func ask(ctx context.Context, o Options, read reader) (*Told, error) {
+func ask(ctx context.Context, o Options, q question) (*Told, error) {
 	c, err := connect(o)
 	if err != nil {
 		return nil, err
@@ -58,7 +65,7 @@ func ask(ctx context.Context, o Options, read reader) (*Told, error) {
 	}
 	tokens := newAgentTokens(c.client, in, readerAccount)
 	for try := 1; ; try++ {
-		told, err := c.askOneOf(ctx, tokens, pods, read)
+		told, err := c.askOneOf(ctx, tokens, pods, q)
 		var busy interface{ RetryAfter() time.Duration }
 		if err == nil || try == 5 || !errors.As(err, &busy) || busy.RetryAfter() <= 0 {
 			return told, err
@@ -70,10 +77,10 @@ func ask(ctx context.Context, o Options, read reader) (*Told, error) {
 }
 
 // askOneOf asks the pods of the controller one after the other: one of them leads.
-func (c *Cluster) askOneOf(ctx context.Context, tokens *agentTokens, pods []kube.AgentPod, read reader) (*Told, error) {
+func (c *Cluster) askOneOf(ctx context.Context, tokens *agentTokens, pods []kube.AgentPod, q question) (*Told, error) {
 	var errs []error
 	for _, p := range pods {
-		told, err := c.askController(ctx, tokens, p, read)
+		told, err := c.askController(ctx, tokens, p, q)
 		if err == nil {
 			return told, nil
 		}
@@ -99,8 +106,24 @@ func (w watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube.AgentPod, read reader) (*Told, error) {
-	head, err := tokens.headers(ctx, agent.Controller, http.MethodGet, agent.PathFindings, nil, nil)
+// fromLeader is what an answer of the controller must be signed for: with the key in the Lease that only controllers may write.
+// An answer of anybody else, such as of another pod with its address, is refused.
+func (c *Cluster) fromLeader(ctx context.Context, namespace, path string, query url.Values, head http.Header) agent.Expected {
+	return agent.Expected{Of: agent.Controller, Path: path, Query: query, Header: head, Key: func(bool) (ed25519.PublicKey, error) {
+		annotations, err := c.client.Lease(ctx, namespace, agent.ControllerLease)
+		if err != nil {
+			return nil, fmt.Errorf("read the key that the controller signs with: %w", err)
+		}
+		key, err := agent.ReadKey(annotations)
+		if err != nil {
+			err = fmt.Errorf("lease %s/%s: %w: the controller is older than this plumbline, or does not lead", namespace, agent.ControllerLease, err)
+		}
+		return key, err
+	}}
+}
+
+func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube.AgentPod, q question) (*Told, error) {
+	head, err := tokens.headers(ctx, agent.Controller, http.MethodGet, agent.PathFindings, q.query, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +132,12 @@ func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube
 	limit := cmp.Or(c.o.Kube.Timeout, silentFor)
 	alive := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%s/%s sent nothing for %s", p.Namespace, p.Name, limit)) })
 	defer alive.Stop()
-	body, err := c.client.Controller(ctx, p, agent.PathFindings, head)
+	body, err := c.client.Controller(ctx, p, agent.PathFindings, q.query, head)
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	told, err := read(watched{body, func() { alive.Reset(limit) }})
+	body = agent.Verified(body, c.fromLeader(ctx, p.Namespace, agent.PathFindings, q.query, head))
+	told, err := q.read(watched{body, func() { alive.Reset(limit) }})
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, fmt.Errorf("findings of %s/%s: %w", p.Namespace, p.Name, cmp.Or(context.Cause(ctx), err))
 	}

@@ -40,7 +40,7 @@ func TestControllerThatHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err = c.askController(ctx, newAgentTokens(c.client, "plumbline-system", readerAccount), kube.AgentPod{Namespace: "plumbline-system", Name: "plumbline-controller-a-b", Port: 9479}, ReadRows)
+	_, err = c.askController(ctx, newAgentTokens(c.client, "plumbline-system", readerAccount), kube.AgentPod{Namespace: "plumbline-system", Name: "plumbline-controller-a-b", Port: 9479}, question{read: ReadRows})
 	if err == nil || !strings.Contains(err.Error(), "sent nothing for 3s") {
 		t.Error(err)
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -21,8 +22,9 @@ type identities struct {
 
 	listing chan struct{} // holds one element while all are read
 
-	mu  sync.Mutex
-	all map[string]agent.Identity // nil: not read yet
+	mu      sync.Mutex
+	all     map[string]agent.Identity // nil: not read yet
+	refused error                     // they may not be read
 }
 
 func newIdentities(c *kube.Client, namespace string) *identities {
@@ -57,10 +59,10 @@ func (i *identities) Identity(ctx context.Context, node string, fresh bool) (age
 // listOnce reads all of them, unless that was done.
 func (i *identities) listOnce(ctx context.Context) error {
 	i.mu.Lock()
-	done := i.all != nil
+	done, refused := i.all != nil, i.refused
 	i.mu.Unlock()
-	if done {
-		return nil
+	if done || refused != nil {
+		return refused
 	}
 	select {
 	case i.listing <- struct{}{}:
@@ -69,12 +71,22 @@ func (i *identities) listOnce(ctx context.Context) error {
 		return ctx.Err()
 	}
 	i.mu.Lock()
-	done = i.all != nil
+	done, refused = i.all != nil, i.refused
 	i.mu.Unlock()
-	if done {
-		return nil
+	if done || refused != nil {
+		return refused
 	}
 	return i.list(ctx)
+}
+
+// identitiesOf are those of the agents of a namespace. They are kept: an agent's key is read again when it does not fit.
+func (c *Cluster) identitiesOf(namespace string) *identities {
+	c.tokensMu.Lock()
+	defer c.tokensMu.Unlock()
+	if c.ids[namespace] == nil {
+		c.ids = map[string]*identities{namespace: newIdentities(c.client, namespace)}
+	}
+	return c.ids[namespace]
 }
 
 // names gives the names that Calico used for a node since the boot that its Node object has now,
@@ -94,11 +106,15 @@ func (i *identities) list(ctx context.Context) error {
 			all[id.Node] = id
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("read the keys of the agents: %w", err)
-	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if err != nil {
+		err = fmt.Errorf("read the keys of the agents: %w", err)
+		if errors.Is(err, kube.ErrForbidden) {
+			i.refused = err
+		}
+		return err
+	}
 	i.all = all
 	return nil
 }

@@ -36,7 +36,11 @@ func (r *Run) nodeWriter() execute.NodeWriter {
 		if err != nil {
 			return nil, fmt.Errorf("no token to change anything on %s: %w", node, err)
 		}
-		return r.writer.ProxyPost(ctx, p, path, head, body)
+		answer, err := r.writer.ProxyPost(ctx, p, path, head, body)
+		if err != nil {
+			return nil, err
+		}
+		return agent.Verified(answer, agent.Expected{Of: node, Path: path, Header: head, Key: agent.KeyOf(ctx, r.ids, node)}), nil
 	}
 	return nodeWriter{f}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // ControllerPages asks the controller for the pages of its UI, as the owner of a ServiceAccount.
@@ -42,12 +44,14 @@ func OpenPages(ctx context.Context, o Options, account string) (*ControllerPages
 	if err != nil {
 		return nil, err
 	}
-	text, _ := io.ReadAll(io.LimitReader(body, 300)) // what an error says
 	if status != http.StatusOK {
-		err = fmt.Errorf("the controller answers %d: %s", status, strings.TrimSpace(string(text)))
+		err = fmt.Errorf("the controller answers %d", status)
 	}
 	return p, errors.Join(err, body.Close())
 }
+
+// pathLive is the page that does not end, and says only that something changed. It is not signed.
+const pathLive = "live"
 
 // Get asks for one page. The replica that leads has it; of another, the answer is that it does not lead.
 func (p *ControllerPages) Get(ctx context.Context, path string, query url.Values) (status int, body io.ReadCloser, err error) {
@@ -57,11 +61,7 @@ func (p *ControllerPages) Get(ctx context.Context, path string, query url.Values
 	}
 	errs := []error{fmt.Errorf("no controller that serves pages runs in namespace %s: install it with controller.ui.enabled (docs/ui.md), or leave out --from-controller", p.in)}
 	for _, pod := range pods {
-		head, err := p.tokens.headers(ctx, agent.Controller, http.MethodGet, agent.PathUI+path, query, nil)
-		if err != nil {
-			return 0, nil, err
-		}
-		status, body, err := p.c.client.ControllerPage(ctx, pod, agent.PathUI+path, query, head)
+		status, body, err := p.page(ctx, pod, path, query)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -72,4 +72,39 @@ func (p *ControllerPages) Get(ctx context.Context, path string, query url.Values
 		}
 	}
 	return 0, nil, errors.Join(errs...)
+}
+
+// page asks one replica for a page.
+func (p *ControllerPages) page(ctx context.Context, pod kube.AgentPod, path string, query url.Values) (status int, body io.ReadCloser, err error) {
+	path = agent.PathUI + path
+	head, err := p.tokens.headers(ctx, agent.Controller, http.MethodGet, path, query, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	status, body, err = p.c.client.ControllerPage(ctx, pod, path, query, head)
+	if err != nil || path == agent.PathUI+pathLive || status == http.StatusServiceUnavailable || status == http.StatusBadGateway {
+		return status, body, err
+	}
+	want := p.c.fromLeader(ctx, p.in, path, query, head)
+	want.Status = status
+	body, err = signedPage(body, want)
+	return status, body, err
+}
+
+// signedPage reads a page whole: nothing is shown of one that somebody else sent. A refusal, which is not signed, is an error with
+// what it says.
+func signedPage(body io.ReadCloser, want agent.Expected) (io.ReadCloser, error) {
+	var text bytes.Buffer
+	signed := agent.Verified(struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(body, &text), body}, want)
+	page, err := io.ReadAll(signed)
+	switch err = errors.Join(err, signed.Close()); {
+	case errors.Is(err, agent.ErrUnsignedAnswer) && want.Status != http.StatusOK:
+		return nil, fmt.Errorf("the controller answers %d: %.300s", want.Status, plain.Line(strings.TrimSpace(text.String())))
+	case err != nil:
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(page)), nil
 }

@@ -122,14 +122,19 @@ func namesOf(s *model.Snapshot) (n Names) {
 	return n
 }
 
+// WriteHead writes the first line, with the age of the judgement.
+func (rows *Rows) WriteHead(w io.Writer, age time.Duration) error {
+	head := rows.head
+	seconds := age.Seconds()
+	head.AgeSeconds = &seconds
+	return json.NewEncoder(w).Encode(&head)
+}
+
 // Write writes them, with the age of the judgement.
 func (rows *Rows) Write(w io.Writer, age time.Duration) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	e := json.NewEncoder(b)
-	head := rows.head
-	seconds := age.Seconds()
-	head.AgeSeconds = &seconds
-	if err := e.Encode(&head); err != nil {
+	if err := rows.WriteHead(b, age); err != nil {
 		return err
 	}
 	for _, fs := range rows.of {

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,15 +91,27 @@ func newAgentTokens(c *kube.Client, namespace, account string) *agentTokens {
 	}}}
 }
 
-// readers are the tokens for the agents of a namespace. They are kept: each new one is one more
-// question of every agent to the API server.
+// readers are the tokens for the state of the nodes of a namespace's agents, logReaders those for lines of their logs. They are
+// kept: each new one is one more question of every agent to the API server.
 func (c *Cluster) readers(namespace string) *agentTokens {
+	return c.tokensOf(namespace + "/" + readerAccount)
+}
+
+func (c *Cluster) logReaders(namespace string) *agentTokens {
+	return c.tokensOf(cmp.Or(c.o.Kube.Account, namespace+"/"+logReaderAccount))
+}
+
+func (c *Cluster) tokensOf(account string) *agentTokens {
 	c.tokensMu.Lock()
 	defer c.tokensMu.Unlock()
-	if c.tokens[namespace] == nil {
-		c.tokens = map[string]*agentTokens{namespace: newAgentTokens(c.client, namespace, readerAccount)}
+	if c.tokens[account] == nil {
+		if c.tokens == nil {
+			c.tokens = map[string]*agentTokens{}
+		}
+		namespace, name, _ := strings.Cut(account, "/")
+		c.tokens[account] = newAgentTokens(c.client, namespace, name)
 	}
-	return c.tokens[namespace]
+	return c.tokens[account]
 }
 
 // headers gives the headers of one request to the agent of a node.

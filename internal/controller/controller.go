@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	e := lead.Election{
-		Client: client, Namespace: o.Namespace, Name: o.Pod, Log: o.Log,
+		Client: client, Namespace: o.Namespace, Name: o.Pod, Annotations: served.published(), Log: o.Log,
 		Elected: func(name string) {
 			o.Log.Info("elected", "leader", name)
 			h.elected(name == o.Pod)
@@ -96,11 +96,11 @@ func serveRows(ctx context.Context, client *kube.Client, o Options) (*rows, *pag
 	if o.UI {
 		ui = newPages(func(ctx context.Context, owner any, namespace string) (bool, error) {
 			if namespace == "" { // who may read the state of all nodes reads there what they have of every pod
-				if ok, err := reviewer.Authorize(ctx, owner, "get", agent.Group, agent.Resource, ""); ok || err != nil {
+				if ok, err := reviewer.Authorize(ctx, owner, "get", agent.Group, agent.Resource, "", ""); ok || err != nil {
 					return ok, err
 				}
 			}
-			return reviewer.ListsPods(ctx, owner, namespace)
+			return reviewer.Authorize(ctx, owner, "list", "", "pods", namespace, "")
 		})
 	}
 	return r, ui, r.serve(ctx, o.Serve, reviewer, ui, o.Log)

@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"log/slog"
@@ -26,13 +28,26 @@ type rows struct {
 	last *cluster.Rows // nil: not the leader, or nothing was judged yet
 	at   time.Duration // observe.Uptime when the whole cluster was judged
 
-	turns chan struct{} // of answers at a time
+	turns chan struct{}      // of answers at a time
+	key   ed25519.PrivateKey // of all answers, since this start
 }
 
 // answersAtOnce bounds what callers can hold: all findings may be hundreds of megabytes.
 const answersAtOnce = 4
 
-func newRows() *rows { return &rows{turns: make(chan struct{}, answersAtOnce)} }
+func newRows() *rows {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return &rows{turns: make(chan struct{}, answersAtOnce), key: key}
+}
+
+// published is what the leader's Lease says of it.
+func (s *rows) published() map[string]string {
+	public, _ := s.key.Public().(ed25519.PublicKey)
+	return agent.KeyAnnotations(public)
+}
 
 // take keeps a judgement instead of the one before.
 func (s *rows) take(p cluster.Pass, pools []capacity.Forecast) {
@@ -45,7 +60,7 @@ func (s *rows) take(p cluster.Pass, pools []capacity.Forecast) {
 	}
 }
 
-func (s *rows) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (s *rows) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	last, at := s.last, s.at
 	s.mu.Unlock()
@@ -62,7 +77,12 @@ func (s *rows) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	_ = last.Write(w, observe.Uptime()-at) // who asked has gone
+	age := observe.Uptime() - at
+	if r.URL.Query().Has(agent.HeadOnly) {
+		_ = last.WriteHead(w, age) // who asked has gone
+		return
+	}
+	_ = last.Write(w, age) // likewise
 }
 
 // routes are all paths that the controller answers, and the right that each needs. Pages show a
@@ -84,7 +104,7 @@ func (s *rows) handler(review door.Reviewer, ui *pages, now func() time.Time) ht
 	mux := http.NewServeMux()
 	for path, r := range s.routes(ui) {
 		d := door.New(review, agent.Controller, door.Right{Group: v1alpha1.Group, Resource: r.resource}, now)
-		mux.Handle(path, d.Wrap("get", r))
+		mux.Handle(path, d.Wrap("get", agent.SignAnswers(s.key, agent.Controller, r)))
 	}
 	return mux
 }

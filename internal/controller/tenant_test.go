@@ -30,7 +30,7 @@ func (reviewer) Authenticate(context.Context, string, string) (any, bool, error)
 	return "system:serviceaccount:other:viewer", true, nil
 }
 
-func (r reviewer) Authorize(_ context.Context, _ any, verb, group, resource, _ string) (bool, error) {
+func (r reviewer) Authorize(_ context.Context, _ any, verb, group, resource, _, _ string) (bool, error) {
 	return verb == "get" && group == "plumbline.dev" && slices.Contains(r, resource), nil
 }
 

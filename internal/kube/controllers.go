@@ -37,8 +37,8 @@ func (c *Client) Controllers(ctx context.Context, namespace string) ([]AgentPod,
 }
 
 // Controller asks a pod of the controller, as Proxy does.
-func (c *Client) Controller(ctx context.Context, pod AgentPod, path string, head http.Header) (io.ReadCloser, error) {
-	body, _, err := c.proxy(ctx, pod, path, nil, head, pod.Namespace+"/"+pod.Name, maxRows)
+func (c *Client) Controller(ctx context.Context, pod AgentPod, path string, query url.Values, head http.Header) (io.ReadCloser, error) {
+	body, _, err := c.proxy(ctx, pod, path, query, head, pod.Namespace+"/"+pod.Name, maxRows)
 	return body, err
 }
 

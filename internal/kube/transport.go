@@ -52,7 +52,7 @@ func through(cfg *rest.Config, base *url.URL, may func(method, path string) bool
 const NamePattern = `[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?`
 
 var (
-	tokenPath   = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/serviceaccounts/plumbline-(reader|repairer)/token$`)
+	tokenPath   = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/serviceaccounts/plumbline-(reader|log-reader|repairer)/token$`)
 	agentPath   = regexp.MustCompile(`^/api/v1/namespaces/(?P<namespace>` + NamePattern + `)/pods/https:(?P<pod>` + NamePattern + `):(?P<port>` + AgentPorts + `)/proxy(?P<path>/.*)$`)
 	forwardPath = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/pods/` + NamePattern + `/portforward$`)
 	intoPath    = regexp.MustCompile(`^/api/v1/(namespaces/[^/]+/)?(pods|services|nodes)/[^/]+/(exec|attach|portforward|proxy)(/|$)`)

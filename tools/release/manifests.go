@@ -4,7 +4,7 @@ import "os"
 
 // manifests writes what people without Helm apply, with the digest of the image.
 func (d *dist) manifests(o options, images []built) error {
-	for _, name := range []string{"agent.yaml", "guard.yaml", "reader.yaml"} {
+	for _, name := range []string{"agent.yaml", "repair.yaml", "guard.yaml", "reader.yaml"} {
 		b, err := os.ReadFile(o.path("deploy/" + name))
 		if err != nil {
 			return err

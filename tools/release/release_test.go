@@ -59,7 +59,7 @@ func TestRelease(t *testing.T) {
 	t.Run("signatures", func(t *testing.T) { signatures(t, o, pub) })
 	t.Run("image", func(t *testing.T) {
 		digest := image(t, o, pub, "plumbline-agent", "plumbline-cni")
-		for _, name := range []string{"agent.yaml", "guard.yaml"} {
+		for _, name := range []string{"agent.yaml", "repair.yaml", "guard.yaml"} {
 			b := string(get(t, o, name))
 			if n := strings.Count(b, "image: "); n == 0 || n != strings.Count(b, "image: "+o.registry+"/plumbline-agent@"+digest+"\n") || strings.Contains(b, `"dev"`) {
 				t.Errorf("%s does not name the digest of the image", name)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +27,8 @@ type Reviewer interface {
 	// Authenticate identifies the token's owner; ok is false if the token is invalid,
 	// expired, or made for another audience.
 	Authenticate(ctx context.Context, token, audience string) (owner any, ok bool, err error)
-	Authorize(ctx context.Context, owner any, verb, group, resource, name string) (bool, error)
+	// Authorize reports whether the owner may do something to an object; an empty namespace means all of them.
+	Authorize(ctx context.Context, owner any, verb, group, resource, namespace, name string) (bool, error)
 }
 
 // How long an answer of the API server is cached. A revoked right ends after a minute; a
@@ -41,8 +43,8 @@ const (
 // maxBody bounds the size of a request.
 const maxBody = 256 << 10
 
-// A Right is what callers need beside a verb: the object is named Name, or any if that is empty.
-type Right struct{ Group, Resource, Name string }
+// A Right is what callers need beside a verb: for the object Name, or any if that is empty, in Namespace, or all of them.
+type Right struct{ Group, Resource, Namespace, Name string }
 
 // A Door admits authorized requests. It refuses if the API server cannot be asked. Order: what
 // costs nothing is refused first, and the API server is asked last, within the budget of the
@@ -90,11 +92,16 @@ func New(r Reviewer, of string, right Right, now func() time.Time) *Door {
 	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now), bodies: map[netip.Addr]int{}, nonces: newNonces()}
 }
 
-// Wrap requires the right for verb before it admits a request.
+// Wrap requires the door's right for verb before it admits a request.
 func (d *Door) Wrap(verb string, next http.Handler) http.Handler {
+	return d.WrapFor(verb, func(*http.Request) Right { return d.right }, next)
+}
+
+// WrapFor requires the right that a request needs, which must depend on nothing but its URL.
+func (d *Door) WrapFor(verb string, right func(*http.Request) Right, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get(agent.Header)
-		v, refused := d.admit(w, r, token, verb)
+		v, refused := d.admit(w, r, token, demand{verb, right(r)})
 		if refused != nil {
 			w.Header().Set("Connection", "close") // the rest of the request is not read
 			if refused.code == http.StatusServiceUnavailable {
@@ -108,6 +115,25 @@ func (d *Door) Wrap(verb string, next http.Handler) http.Handler {
 	})
 }
 
+// A demand is what the owner of a token must be allowed to do.
+type demand struct {
+	verb string
+	Right
+}
+
+func (n demand) String() string {
+	s := fmt.Sprintf("%s %s.%s", n.verb, n.Resource, n.Group)
+	if n.Namespace != "" {
+		s += " in namespace " + n.Namespace
+	}
+	return s
+}
+
+// key is what a verdict about a token is cached by.
+func (n demand) key(token string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.Join([]string{n.verb, n.Group, n.Resource, n.Namespace, n.Name, token}, "\x00")))
+}
+
 type refusal struct {
 	code int
 	why  string
@@ -117,7 +143,7 @@ var errUnasked = &refusal{http.StatusServiceUnavailable, "the API server cannot 
 
 // admit decides on a request. Nothing of its body is read before its token is one that the API
 // server signed for the key in its headers.
-func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string) (verdict, *refusal) {
+func (d *Door) admit(w http.ResponseWriter, r *http.Request, token string, need demand) (verdict, *refusal) {
 	switch {
 	case token == "":
 		return verdict{}, &refusal{http.StatusUnauthorized, "no token: send one in " + agent.Header}
@@ -126,7 +152,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string)
 	case r.Method != http.MethodPost && r.ContentLength != 0:
 		return verdict{}, &refusal{http.StatusBadRequest, "a request that only reads has no body"}
 	}
-	denied := &refusal{http.StatusForbidden, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, d.right.Resource, d.right.Group)}
+	denied := &refusal{http.StatusForbidden, fmt.Sprintf("the token is not valid for this request, or its owner may not %s", need)}
 	audience, err := agent.IntendedAudience(d.of, r)
 	if err != nil {
 		return verdict{}, &refusal{http.StatusForbidden, err.Error()}
@@ -135,7 +161,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string)
 	if !ok {
 		return verdict{}, denied
 	}
-	key := sha256.Sum256([]byte(verb + "\x00" + token))
+	key := need.key(token)
 	v, known := d.recall(key)
 	if !known {
 		switch ok, err := d.review.Genuine(r.Context(), token); {
@@ -149,7 +175,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, token, verb string)
 		return verdict{}, refused
 	}
 	if !known {
-		if v, err = d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb, key, end); err != nil {
+		if v, err = d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, need, end); err != nil {
 			return verdict{}, errUnasked
 		}
 	}
@@ -226,26 +252,26 @@ func (d *Door) recall(key [sha256.Size]byte) (verdict, bool) {
 var errBusy = errors.New("too many token reviews; retry")
 
 // may asks the API server, within the budget of the caller's address.
-func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb string, key [sha256.Size]byte, end time.Time) (verdict, error) {
+func (d *Door) may(ctx context.Context, source netip.Addr, token, audience string, need demand, end time.Time) (verdict, error) {
 	done, ok := d.sources.review(source)
 	if !ok {
 		return verdict{}, errBusy
 	}
 	defer done()
-	owner, yes, err := d.ask(ctx, token, audience, verb)
+	owner, yes, err := d.ask(ctx, token, audience, need)
 	if err != nil {
 		return verdict{}, err
 	}
 	v := verdict{ok: yes, owner: owner}
-	d.remember(key, v, end)
+	d.remember(need.key(token), v, end)
 	return v, nil
 }
 
-func (d *Door) ask(ctx context.Context, token, audience, verb string) (owner any, ok bool, err error) {
+func (d *Door) ask(ctx context.Context, token, audience string, need demand) (owner any, ok bool, err error) {
 	if owner, ok, err = d.review.Authenticate(ctx, token, audience); err != nil || !ok {
 		return nil, false, err
 	}
-	ok, err = d.review.Authorize(ctx, owner, verb, d.right.Group, d.right.Resource, d.right.Name)
+	ok, err = d.review.Authorize(ctx, owner, need.verb, need.Group, need.Resource, need.Namespace, need.Name)
 	return owner, ok, err
 }
 

@@ -57,7 +57,7 @@ func (r *reviewerOf) Authenticate(_ context.Context, _, audience string) (any, b
 	return "somebody", audience == r.audience, r.err
 }
 
-func (r *reviewerOf) Authorize(_ context.Context, _ any, verb, _, _, name string) (bool, error) {
+func (r *reviewerOf) Authorize(_ context.Context, _ any, verb, _, _, _, name string) (bool, error) {
 	return verb == "get" && name == "n1", nil
 }
 
@@ -71,7 +71,7 @@ func TestDoor(t *testing.T) {
 	token := "e30." + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"aud":[%q],"exp":1800000600}`, caller.Audience())) + ".c2ln"
 	gate := func() http.Handler {
 		review.reviews = 0
-		return New(review, "n1", Right{agent.Group, agent.Resource, "n1"}, func() time.Time { return at }).Wrap("get", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		return New(review, "n1", Right{Group: agent.Group, Resource: agent.Resource, Name: "n1"}, func() time.Time { return at }).Wrap("get", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	}
 	send := func(h http.Handler, head http.Header, path string) int {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

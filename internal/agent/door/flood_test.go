@@ -26,7 +26,7 @@ func (nobody) Authenticate(context.Context, string, string) (any, bool, error) {
 	return nil, false, nil
 }
 
-func (nobody) Authorize(context.Context, any, string, string, string, string) (bool, error) {
+func (nobody) Authorize(context.Context, any, string, string, string, string, string) (bool, error) {
 	return false, nil
 }
 
@@ -129,7 +129,7 @@ func TestBodiesAreNotRead(t *testing.T) {
 		}
 		r.ContentLength = 7
 		r.Header = agent.NewCaller().Headers("a.e30.c", "n1", method, "v1/tables", nil, nil)
-		_, refused := d.admit(nil, r, r.Header.Get(agent.Header), "get")
+		_, refused := d.admit(nil, r, r.Header.Get(agent.Header), demand{"get", d.right})
 		if refused == nil {
 			t.Errorf("%s is admitted", method)
 		}

@@ -22,7 +22,7 @@ func (everybody) Authenticate(context.Context, string, string) (any, bool, error
 	return "x", true, nil
 }
 
-func (everybody) Authorize(context.Context, any, string, string, string, string) (bool, error) {
+func (everybody) Authorize(context.Context, any, string, string, string, string, string) (bool, error) {
 	return true, nil
 }
 

@@ -31,6 +31,8 @@ const (
 	publishLook  = 2 * time.Second
 	publishAgain = 10 * time.Second
 	publishEvery = 10 * time.Minute
+	// publishFirst spreads the first writes of agents that start at the same time.
+	publishFirst = 2 * time.Second
 )
 
 // readAgain is within what time the Lease is read because somebody asks this agent.
@@ -104,6 +106,9 @@ func (s *Server) keepPublished(ctx context.Context) {
 	var last map[string]string
 	var next time.Time
 	said, recalled := "", false
+	if observe.Wait(ctx, mrand.N(publishFirst)) != nil { //nolint:gosec // it spreads the load, no more
+		return
+	}
 	for {
 		id, ok := s.identity()
 		if now := s.now(); ok && (!now.Before(next) || next.Sub(now) > 2*publishEvery || last != nil && !maps.Equal(last, id.Annotations())) {

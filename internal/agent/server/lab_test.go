@@ -55,7 +55,7 @@ func install(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	root := filepath.Join(wd, "..", "..", "..")
-	if err := lab.InstallAgents(t.Context(), l, filepath.Join(root, "bin", "plumbline-agent"), filepath.Join(root, "deploy", "agent.yaml")); err != nil {
+	if err := lab.InstallAgents(t.Context(), l, filepath.Join(root, "bin", "plumbline-agent"), filepath.Join(root, "deploy", "repair.yaml")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -101,7 +101,8 @@ func askAs(t *testing.T, l *lab.Lab, account string) *asker {
 	}
 	own := token(t, l, "plumbline-system", account, a.caller.Audience())
 	a.Open = func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
-		resp, err := a.do(ctx, http.MethodGet, path, query.Encode(), a.caller.Headers(own, node, http.MethodGet, path, query, nil))
+		head := a.caller.Headers(own, node, http.MethodGet, path, query, nil)
+		resp, err := a.do(ctx, http.MethodGet, path, query.Encode(), head)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +110,7 @@ func askAs(t *testing.T, l *lab.Lab, account string) *asker {
 			_ = resp.Body.Close()
 			return nil, fmt.Errorf("%s", resp.Status)
 		}
-		return resp.Body, nil
+		return agent.Verified(resp.Body, agent.Expected{Of: node, Path: path, Query: query, Header: head, Key: agent.KeyOf(ctx, a.Identities, node)}), nil
 	}
 	return a
 }

@@ -25,8 +25,15 @@ import (
 func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathHealth, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	mux.Handle("GET /", s.door.Wrap("get", s.handler()))
-	mux.Handle("/", s.door.Wrap("update", s.handler())) // every method that may change something
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		s.store.touch() // never answers if the store is deadlocked; a kernel or runtime that hangs does not hold it
+		_, _ = io.WriteString(w, "ok\n")
+	})
+	signed := agent.SignAnswers(s.key, s.node, s.handler())
+	mux.Handle("GET /", s.door.Wrap("get", signed))
+	mux.Handle("GET /"+agent.PathLogs, s.door.WrapFor("get", logsRight, signed))
+	mux.Handle("GET /"+agent.PathWatch, s.door.Wrap("get", s.handler())) // it does not end; who watches compares certificates
+	mux.Handle("/", s.door.Wrap("update", signed))                       // every method that may change something
 	srv := s.http(mux)
 	srv.Protocols = door.Protocols()
 	srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{s.cert}, MinVersion: tls.VersionTLS12}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/timeline/pick"
 )
 
@@ -48,6 +49,16 @@ func newLogReader(c *Config) *logReader {
 		zone: func() *time.Location { return nodeZone(c.Logs.Root) },
 		find: func(ctx context.Context) ([]logFile, logMissing) { return findLogs(ctx, c.Logs.Root, places) },
 	}
+}
+
+// logsRight is what a caller must be allowed to do for lines of logs: to read logs of the pod's namespace if a pod is all that
+// the request names, and otherwise of all namespaces, since addresses and containers may be anybody's.
+func logsRight(r *http.Request) door.Right {
+	right := door.Right{Group: agent.Group, Resource: agent.LogsResource}
+	if q, err := pick.ParseQuestion(r.URL.Query()); err == nil && q.OnlyPod() {
+		right.Namespace = q.Namespace
+	}
+	return right
 }
 
 // serveLogs hands out the lines about something.

@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -43,8 +44,8 @@ func strangers(t *testing.T, l *lab.Lab) {
 		"no token":                       {http.MethodGet, agent.PathTables, "", 401},
 		"no token, no such path":         {http.MethodGet, "debug/pprof", "", 401},
 		"nonsense":                       {http.MethodGet, agent.PathTables, "abc.def.ghi", 403},
-		"a token for the API server":     {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", ""), 403},
-		"a token for somebody else":      {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", "vault"), 403},
+		"a token for the API server":     {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-repairer", ""), 403},
+		"a token for somebody else":      {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-repairer", "vault"), 403},
 		"without the right":              {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "stranger", audience), 403},
 		"a pod's own account":            {http.MethodGet, agent.PathVerify, token(t, l, "default", "default", audience), 403},
 		"expired":                        {http.MethodGet, agent.PathTables, until(t, reader, time.Now().Add(-time.Minute)), 403},
@@ -77,8 +78,51 @@ func strangers(t *testing.T, l *lab.Lab) {
 			t.Errorf("%s: %d %s", name, got, said)
 		}
 	}
+	logRights(t, l, a)
 	away(t, l, a, reader)
 	withdrawn(t, l, a)
+}
+
+// logRights: lines of logs need a right of their own, in the namespace of the pod that they are about.
+func logRights(t *testing.T, l *lab.Lab, a *asker) {
+	ctx := t.Context()
+	for _, args := range [][]string{
+		{"-n", "default", "create", "serviceaccount", "tenant"},
+		{"-n", "default", "create", "rolebinding", "tenant", "--clusterrole=plumbline-nodelog-reader", "--serviceaccount=default:tenant"},
+	} {
+		if _, err := l.Kubectl(ctx, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := token(t, l, "plumbline-system", "plumbline-log-reader", a.caller.Audience())
+	tenant := token(t, l, "default", "tenant", a.caller.Audience())
+	for name, c := range map[string]struct {
+		token, path string
+		query       url.Values
+		want        int
+	}{
+		"of node state":               {token(t, l, "plumbline-system", "plumbline-reader", a.caller.Audience()), agent.PathLogs, url.Values{"pod": {"default/x"}}, 403},
+		"all logs":                    {all, agent.PathLogs, url.Values{"address": {"10.244.0.9"}}, 200},
+		"logs are not node state":     {all, agent.PathDigest, nil, 403},
+		"own namespace":               {tenant, agent.PathLogs, url.Values{"pod": {"default/x"}}, 200},
+		"another namespace":           {tenant, agent.PathLogs, url.Values{"pod": {"kube-system/x"}}, 403},
+		"two namespaces":              {tenant, agent.PathLogs, url.Values{"pod": {"kube-system/x", "default/x"}}, 403},
+		"an address may be anybody's": {tenant, agent.PathLogs, url.Values{"pod": {"default/x"}, "address": {"10.244.0.9"}}, 403},
+		"so may a container":          {tenant, agent.PathLogs, url.Values{"pod": {"default/x"}, "sandbox": {"0123456789ab"}}, 403},
+		"and a UID":                   {tenant, agent.PathLogs, url.Values{"pod": {"default/x"}, "uid": {"01234567-0123-0123-0123-0123456789ab"}}, 403},
+		"tenants read no node state":  {tenant, agent.PathTables, nil, 403},
+	} {
+		resp, err := a.do(ctx, http.MethodGet, c.path, c.query.Encode(), a.caller.Headers(c.token, "node1", http.MethodGet, c.path, c.query, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != c.want {
+			t.Errorf("%s: %d, want %d", name, resp.StatusCode, c.want)
+		}
+	}
+	if _, err := l.Kubectl(ctx, "-n", "plumbline-system", "create", "token", "plumbline-reader", "--audience=https://kubernetes.default.svc"); err == nil {
+		t.Error("a token of a reader for the API server")
+	}
 }
 
 // away: a token that was not seen before is refused while the API server cannot be asked;

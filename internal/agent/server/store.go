@@ -51,6 +51,12 @@ func newStore(node, version string, tell func(change)) *store {
 	return s
 }
 
+// touch returns once the store can be used: never, if it is deadlocked.
+func (s *store) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+}
+
 // put stores what was read. Began is when the read began, if all that was reported before is known. A table that was not read completely keeps its old rows: a
 // partial table would look like changes.
 func (s *store) put(f *model.NodeState, seen []model.Coverage, began, now time.Time) {

@@ -94,7 +94,7 @@ func (s *lookup) allReady(t *testing.T) {
 func (s *lookup) install(t *testing.T, r *report) {
 	t.Helper()
 	ctx, began := t.Context(), time.Now()
-	if err := lab.InstallAgents(ctx, s.Lab, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
+	if err := lab.InstallAgents(ctx, s.Lab, filepath.Clean(*binary), "../../../deploy/repair.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	caller := agent.NewCaller()

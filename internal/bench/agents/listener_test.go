@@ -139,7 +139,7 @@ func (h *host) may(ctx context.Context, token, audience string, reviewer *review
 	if err != nil || !ok {
 		return false, err
 	}
-	if ok, err = reviewer.Authorize(ctx, owner, "get", agent.Group, agent.Resource, h.name); ok {
+	if ok, err = reviewer.Authorize(ctx, owner, "get", agent.Group, agent.Resource, "", h.name); ok {
 		h.known.Store(&leave{token, time.Now().Add(time.Minute)})
 	}
 	return ok, err

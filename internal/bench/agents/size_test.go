@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { lab.Main(m) }
 
 var (
 	binary   = flag.String("plumbline", "../../../bin/plumbline", "the program to measure")
-	manifest = flag.String("manifest", "../../../deploy/agent.yaml", "the manifest that installs the agents")
+	manifest = flag.String("manifest", "../../../deploy/repair.yaml", "the manifest that installs the agents")
 	nodes    = flag.Int("nodes", 400, "how many nodes, each with an agent")
 	pods     = flag.Int("pods", 30, "how many pods on each")
 	lookUp   = flag.Duration("look-up", 3*time.Second, "limit for finding something on all nodes by its name; 0: no limit")

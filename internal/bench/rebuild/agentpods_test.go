@@ -32,7 +32,7 @@ const podPath = "/api/v1/namespaces/" + lab.AgentNamespace + "/pods"
 func (c *cluster) staff(t *testing.T, r *report) {
 	t.Helper()
 	began := time.Now()
-	manifest, err := os.ReadFile("../../../deploy/agent.yaml")
+	manifest, err := os.ReadFile("../../../deploy/repair.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

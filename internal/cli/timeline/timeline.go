@@ -21,6 +21,7 @@ type flags struct {
 	logs         []string
 	since, until string
 	zone         string
+	account      string
 	follow       bool
 	output       string
 }
@@ -60,6 +61,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.since, "since", "", "only events after this time (RFC 3339) or duration before now")
 	l.StringVar(&f.until, "until", "", "only events before this time")
 	l.StringVar(&f.zone, "tz", "", "time zone of timestamps that show none, such as\nAsia/Shanghai or +08:00")
+	l.StringVar(&f.account, "account", "", "NAMESPACE/NAME of the ServiceAccount with whose rights agents\nsend lines (default plumbline-log-reader)")
 	l.BoolVarP(&f.follow, "follow", "f", false, "follow the files and show new events")
 	term.OutputFlag(l, &f.output, "text", "wide", "json", "html")
 	return c
@@ -82,7 +84,7 @@ func run(ctx context.Context, sess *term.Session, kind, name string, f flags) er
 	if len(f.logs) > 0 {
 		log, err = sess.ReadLogs(ctx, f.logs, q.LogQuestion)
 	} else {
-		log, missing, err = agentLogs(ctx, sess, q)
+		log, missing, err = agentLogs(ctx, sess, q, f.account)
 	}
 	if err != nil {
 		return err
@@ -91,12 +93,13 @@ func run(ctx context.Context, sess *term.Session, kind, name string, f flags) er
 }
 
 // agentLogs asks the agents of the nodes concerned for their lines.
-func agentLogs(ctx context.Context, sess *term.Session, q question) (*timeline.Log, []string, error) {
+func agentLogs(ctx context.Context, sess *term.Session, q question, account string) (*timeline.Log, []string, error) {
 	if sess.Bundle != "" {
 		return nil, nil, errors.New("--bundle: not with timeline: a bundle has no logs; pass --logs")
 	}
 	o, done := sess.Options()
 	defer done()
+	o.Kube.Account = account
 	return cluster.Logs(ctx, o, q.LogQuestion)
 }
 

@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/kube"
 )
 
-// probePod is the pod of a probe. It has the agent's rights on the node (deploy/agent.yaml
+// probePod is the pod of a probe. It has the agent's rights on the node (deploy/repair.yaml
 // explains each) except those for following events, and none in Kubernetes.
 func probePod(p Probe) map[string]any {
 	return map[string]any{

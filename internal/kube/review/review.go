@@ -98,30 +98,15 @@ func (r *Reviewer) Authenticate(ctx context.Context, token, audience string) (ow
 	return who, true, nil
 }
 
-// Authorize reports whether the owner that Authenticate returned may do something.
-func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resource, name string) (bool, error) {
+// Authorize reports whether the owner that Authenticate returned may do something, in a namespace or, if that is empty, in all.
+func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resource, namespace, name string) (bool, error) {
 	who, ok := owner.(who)
 	if !ok || who.User == "" {
 		return false, errors.New("review a right: the owner is not from Authenticate")
 	}
 	var answer accessReview
-	if err := r.ask(ctx, accessReviews, newAccessReview(who, verb, group, resource, name), &answer); err != nil {
+	if err := r.ask(ctx, accessReviews, newAccessReview(who, verb, group, resource, namespace, name), &answer); err != nil {
 		return false, fmt.Errorf("review the right of %s to %s %s.%s: %w", who.User, verb, resource, group, err)
-	}
-	return answer.Status.Allowed && !answer.Status.Denied, nil
-}
-
-// ListsPods reports whether the owner that Authenticate returned may list the pods of a namespace; empty means all.
-func (r *Reviewer) ListsPods(ctx context.Context, owner any, namespace string) (bool, error) {
-	who, ok := owner.(who)
-	if !ok || who.User == "" {
-		return false, errors.New("review a right: the owner is not from Authenticate")
-	}
-	question := newAccessReview(who, "list", "", "pods", "")
-	question.Spec.ResourceAttributes.Namespace = namespace
-	var answer accessReview
-	if err := r.ask(ctx, accessReviews, question, &answer); err != nil {
-		return false, fmt.Errorf("review the right of %s to list pods: %w", who.User, err)
 	}
 	return answer.Status.Allowed && !answer.Status.Denied, nil
 }

@@ -35,7 +35,7 @@ func TestWireIsKubernetes(t *testing.T) {
 		t.Errorf("%+v", token)
 	}
 	var access authz.SubjectAccessReview
-	strict(t, newAccessReview(someone, "get", "plumbline.dev", "nodestates", "w1"), &access)
+	strict(t, newAccessReview(someone, "get", "plumbline.dev", "nodestates", "", "w1"), &access)
 	want := authz.SubjectAccessReviewSpec{
 		User: someone.User, UID: "u1", Groups: someone.Groups, Extra: map[string]authz.ExtraValue{"k": {"a", "b"}},
 		ResourceAttributes: &authz.ResourceAttributes{Verb: "get", Group: "plumbline.dev", Resource: "nodestates", Name: "w1"},
@@ -107,7 +107,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("no audience: %v, %v", ok, err)
 	}
 	for _, nobody := range []any{nil, "u", who{}} {
-		if may, err := r.Authorize(t.Context(), nobody, "get", "g", "r", "n"); may || err == nil {
+		if may, err := r.Authorize(t.Context(), nobody, "get", "g", "r", "", "n"); may || err == nil {
 			t.Errorf("%v: %v, %v", nobody, may, err)
 		}
 	}

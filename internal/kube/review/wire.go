@@ -62,10 +62,10 @@ type accessReview struct {
 	} `json:"status"`
 }
 
-func newAccessReview(who who, verb, group, resource, name string) *accessReview {
+func newAccessReview(who who, verb, group, resource, namespace, name string) *accessReview {
 	a := &accessReview{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}
 	a.Spec.User, a.Spec.UID, a.Spec.Groups, a.Spec.Extra = who.User, who.UID, who.Groups, who.Extra
 	r := &a.Spec.ResourceAttributes
-	r.Verb, r.Group, r.Resource, r.Name = verb, group, resource, name
+	r.Verb, r.Group, r.Resource, r.Namespace, r.Name = verb, group, resource, namespace, name
 	return a
 }

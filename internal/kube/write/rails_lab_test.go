@@ -34,13 +34,21 @@ func (e *edge) rails(t *testing.T, c *kube.Client) {
 		return nil
 	})
 	o, b := e.get(t, s, r)
+	if _, err := s.Put(t.Context(), with(t, o, model.PodBody{PodIP: "10.244.9.8/32", PodIPs: "10.244.9.8/32", ContainerID: "c1", Annotated: true})); !errors.Is(err, execute.ErrRefused) {
+		t.Errorf("an address that the pod does not have: %v", err)
+	}
 	b.PodIP, b.PodIPs, b.ContainerID, b.Annotated = "10.244.9.9/32", "10.244.9.9/32", "c1", true
 	now, err := s.Put(t.Context(), with(t, o, b))
 	if err != nil {
 		t.Errorf("the three annotations: %v", err)
 	}
+	if _, err := s.Put(t.Context(), with(t, now, model.PodBody{})); !errors.Is(err, execute.ErrRefused) {
+		t.Errorf("cleared while the pod has the address: %v", err)
+	}
+	e.reports("default", "railed", "10.244.9.7")
+	now, _ = e.get(t, s, r)
 	if _, err := s.Put(t.Context(), with(t, now, model.PodBody{})); err != nil {
-		t.Errorf("taken back: %v", err)
+		t.Errorf("taken back after its sandbox is another one: %v", err)
 	}
 	before, _ := e.get(t, s, r)
 	maps := "/api/v1/namespaces/plumbline-system/configmaps"
@@ -68,6 +76,14 @@ func (e *edge) rails(t *testing.T, c *kube.Client) {
 		{"DELETE", "/api/v1/namespaces/kube-system/pods", kube.AcceptJSON, ``, 403},
 		{"POST", "/api/v1/namespaces/default/pods/victim/eviction", kube.AcceptJSON, fmt.Sprintf(evict, ""), 422},
 		{"POST", "/api/v1/namespaces/default/pods/victim/eviction", kube.AcceptJSON, fmt.Sprintf(evict, `,"deleteOptions":{"gracePeriodSeconds":0,"preconditions":{"uid":"u"}}`), 422},
+		{"POST", "/api/v1/namespaces/kube-system/pods/calico-node-y7k2p/eviction", kube.AcceptJSON, `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"calico-node-y7k2p","namespace":"kube-system"},"deleteOptions":{"preconditions":{"uid":"u"}}}`, 422},
+		{"PATCH", at, strategicMerge, `{"metadata":{"annotations":{"cni.projectcalico.org/podIP":"10.244.9.7/32","cni.projectcalico.org/podIPs":"10.244.9.7/32,10.0.0.1/32"}}}`, 403},
+		{"PATCH", at, strategicMerge, `{"metadata":{"annotations":{"cni.projectcalico.org/podIP":"10.0.0.1/32"}}}`, 403},
+		{"POST", "/apis/crd.projectcalico.org/v1/ipamhandles", kube.AcceptJSON, `{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMHandle","metadata":{"name":"other"},"spec":{"handleID":"h9","deleted":false,"block":{}}}`, 403},
+		{"POST", "/apis/crd.projectcalico.org/v1/ipamhandles", kube.AcceptJSON, `{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMHandle","metadata":{"name":"h9"},"spec":{"handleID":"h9","deleted":true,"block":{}}}`, 403},
+		{"POST", "/apis/crd.projectcalico.org/v1/blockaffinities", kube.AcceptJSON, `{"apiVersion":"crd.projectcalico.org/v1","kind":"BlockAffinity","metadata":{"name":"v-a"},"spec":{"state":"confirmed","node":"v","type":"virtual","cidr":"10.244.8.0/26","deleted":"false"}}`, 403},
+		{"POST", "/apis/crd.projectcalico.org/v1/ipamblocks", kube.AcceptJSON, `{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMBlock","metadata":{"name":"10-244-8-0-30"},"spec":{"cidr":"10.244.8.0/30","affinity":"host:v","allocations":[null,null,null,null],"unallocated":[0,1,1,3],"attributes":[],"strictAffinity":false}}`, 403},
+		{"POST", "/api/v1/namespaces/plumbline-system/serviceaccounts/plumbline-reader/token", kube.AcceptJSON, `{"spec":{"audiences":["https://kubernetes.default.svc"]}}`, 422},
 		{"POST", maps, kube.AcceptJSON, `{"metadata":{"name":"mine"}}`, 422},
 		{"DELETE", maps + "/plumbline-stop", kube.AcceptJSON, ``, 422},
 		{"PUT", maps + "/plumbline-stop", kube.AcceptJSON, `{"metadata":{"name":"plumbline-stop"}}`, 422},

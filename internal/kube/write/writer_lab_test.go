@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
-var manifest = flag.String("manifest", "../../../deploy/agent.yaml", "what is given to kubectl")
+var manifest = flag.String("manifest", "../../../deploy/repair.yaml", "what is given to kubectl")
 
 // TestLabWriter holds the writer, the lease, the kill switch, the journal and the account's
 // rights against the real API server.
@@ -106,13 +106,20 @@ func (e *edge) runs(ns, name, labels string) model.Ref {
 	e.Helper()
 	e.do("POST", "/api/v1/namespaces/"+ns+"/pods", fmt.Sprintf(`{"metadata":{"name":%q,"labels":%s,"annotations":{"kept":"yes"}},"spec":{"nodeName":"fake","automountServiceAccountToken":false,
 		"terminationGracePeriodSeconds":0,"containers":[{"name":"c","image":"x"}]}}`, name, labels))
+	e.reports(ns, name, "10.244.9.9")
+	return model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
+}
+
+// reports sets the status of a running pod, as a kubelet does.
+func (e *edge) reports(ns, name, ip string) {
+	e.Helper()
 	at := "/api/v1/namespaces/" + ns + "/pods/" + name
 	var pod map[string]any
 	if err := e.l.Get(e.Context(), at, &pod); err != nil {
 		e.Fatal(err)
 	}
 	pod["status"] = map[string]any{
-		"phase": "Running", "podIP": "10.244.9.9", "podIPs": []any{map[string]string{"ip": "10.244.9.9"}},
+		"phase": "Running", "podIP": ip, "podIPs": []any{map[string]string{"ip": ip}},
 		"conditions": []any{map[string]string{"type": "Ready", "status": "True"}},
 	}
 	b, err := json.Marshal(pod)
@@ -120,7 +127,6 @@ func (e *edge) runs(ns, name, labels string) model.Ref {
 		e.Fatal(err)
 	}
 	e.do("PUT", at+"/status", string(b))
-	return model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
 }
 
 func (e *edge) get(t *testing.T, s PodStore, r model.Ref) (model.Object, model.PodBody) {

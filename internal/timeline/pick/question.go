@@ -61,6 +61,11 @@ func (q *Question) Values() url.Values {
 	return v
 }
 
+// OnlyPod reports whether the question names a pod and nothing else whose lines it asks for.
+func (q *Question) OnlyPod() bool {
+	return q.Pod != "" && q.Namespace != "" && len(q.UIDs)+len(q.Addresses)+len(q.Sandboxes) == 0
+}
+
 var asked = []string{"pod", "uid", "address", "sandbox", "since", "until"}
 
 // ParseQuestion reads a question. What it does not know it refuses: half of a question

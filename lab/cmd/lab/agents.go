@@ -17,7 +17,7 @@ func agents(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("agents", flag.ContinueOnError)
 	fs.String("name", lab.DefaultName, "the lab's `NAME`, before the other flags")
 	binary := fs.String("binary", "bin/plumbline-agent", "the agent's static binary: `FILE`")
-	manifest := fs.String("manifest", "deploy/agent.yaml", "the manifest that installs it: `FILE`")
+	manifest := fs.String("manifest", "deploy/repair.yaml", "the manifest that installs it: `FILE`")
 	beside := fs.String("beside", "", "another program in its image, such as bin/plumbline-cni: `FILE`")
 	remove := fs.Bool("remove", false, "remove the agents")
 	rest, err := parse(e, fs)

@@ -34,7 +34,7 @@ const (
 // remains of them afterwards.
 func TestAgentKilled(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 3, Datastore: lab.KDD})
-	if err := lab.InstallAgents(t.Context(), l, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
+	if err := lab.InstallAgents(t.Context(), l, filepath.Clean(*binary), "../../../deploy/repair.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	w := &watch{l: l}

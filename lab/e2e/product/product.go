@@ -24,7 +24,7 @@ func Controller(t testing.TB) string { return file(t, "bin/plumbline-controller"
 // InstallAgents installs the agents on every node, with the manifest that we ship.
 func InstallAgents(t testing.TB, l *lab.Lab) {
 	t.Helper()
-	if err := lab.InstallAgents(t.Context(), l, file(t, "bin/plumbline-agent"), file(t, "deploy/agent.yaml")); err != nil {
+	if err := lab.InstallAgents(t.Context(), l, file(t, "bin/plumbline-agent"), file(t, "deploy/repair.yaml")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -32,7 +32,7 @@ func InstallAgents(t testing.TB, l *lab.Lab) {
 // RemoveAgents removes them again.
 func RemoveAgents(t testing.TB, l *lab.Lab) {
 	t.Helper()
-	if err := lab.RemoveAgents(t.Context(), l, file(t, "deploy/agent.yaml")); err != nil {
+	if err := lab.RemoveAgents(t.Context(), l, file(t, "deploy/repair.yaml")); err != nil {
 		t.Fatal(err)
 	}
 }
