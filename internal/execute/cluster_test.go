@@ -95,6 +95,17 @@ func (c *cluster) PodsOn(_ context.Context, node string) ([]model.Object, error)
 	return out, nil
 }
 
+func (c *cluster) CalicoNodes(context.Context) ([]model.Object, error) {
+	var out []model.Object
+	for ref, o := range c.objects {
+		var p model.PodBody
+		if ref.Kind == model.KindPod && json.Unmarshal(o.Body, &p) == nil && p.Owner == change.RestartOwner {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
 func (c *cluster) PodsWith(context.Context, netip.Addr) ([]model.Object, error) { return c.pods, nil }
 
 func (c *cluster) Get(_ context.Context, r model.Ref) (model.Object, error) {

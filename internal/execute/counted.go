@@ -40,9 +40,9 @@ func (x *Executor) also(ctx context.Context, s *repair.Step, live model.Object, 
 	return o, err
 }
 
-// guarded reports that a recount lowers a handle only at the revision that our own write gave it:
-// the plan undoes a repair of which nothing but counts was written.
-func guarded(s *repair.Step) bool {
+// guarded reports that a recount of an undo lowers a handle only at the revision that our own write gave it: nothing but counts
+// was written by the repair that is undone. In other plans the revision is that of the snapshot, and shows no write of ours.
+func (x *Executor) guarded(s *repair.Step) bool {
 	c, count := s.Change.(*change.Count)
-	return count && c.Unchanged != ""
+	return count && c.Unchanged != "" && x.plan.Undoes != ""
 }

@@ -62,29 +62,29 @@ type Executor struct {
 	Progress func(Progress) // may be nil
 	Parallel int            // how many nodes are asked at a time; 0: one
 
-	plan     *repair.Plan              // passed Valid, or made by repair.Undo
-	targets  map[string]*repair.Target // by key
-	last     map[string]int            // by finding: index of its last step in plan.Steps
-	entries  []repair.Entry            // of past runs and this one, in order: what the journal holds
-	dropped  map[string]Verdict        // findings that are no longer repaired; the first reason stays
-	written  map[string]bool           // findings for which a write was or may have been done; superset of those to undo
-	rolls    map[string]*nodeAnswers   // by node: full verification, valid for allNodesFor
-	rolled   *users                    // who uses what, by rolls; nil: not yet computed
-	names    map[string]*nodeName      // by node: what Calico there calls it
-	named    *users                    // who uses what, by what nodes said with their names; nil: not yet computed
-	listed   []string                  // all nodes, as of listedAt
-	exists   map[string]bool           // the same nodes
-	counted  counted
-	asks     int             // how often nodes were asked so far
-	excused  map[string]bool // nodes that are out of service and silent, as read for the write in hand
-	spent    spending
-	listedAt time.Time
-	restarts []restarted   // by earlier runs of the plan; nobody has waited for them yet
-	stuck    string        // why no further pod is restarted
-	evicted  *model.Object // the last pod that was evicted, which may still terminate
-	waited   int           // repeated verifications beyond patience
-	failing  int           // steps in a row that gave up; a successful write resets it
-	undoing  bool          // this is the copy that compensate makes: entries get Undo, close does nothing
+	plan        *repair.Plan              // passed Valid, or made by repair.Undo
+	targets     map[string]*repair.Target // by key
+	last        map[string]int            // by finding: index of its last step in plan.Steps
+	entries     []repair.Entry            // of past runs and this one, in order: what the journal holds
+	dropped     map[string]Verdict        // findings that are no longer repaired; the first reason stays
+	written     map[string]bool           // findings for which a write was or may have been done; superset of those to undo
+	rolls       map[string]*nodeAnswers   // by node: full verification, valid for allNodesFor
+	rolled      *users                    // who uses what, by rolls; nil: not yet computed
+	names       map[string]*nodeName      // by node: what Calico there calls it
+	named       *users                    // who uses what, by what nodes said with their names; nil: not yet computed
+	listed      []string                  // all nodes, as of listedAt
+	exists      map[string]bool           // the same nodes
+	counted     counted
+	asks        int             // how often nodes were asked so far
+	excused     map[string]bool // nodes that are out of service and silent, as read for the write in hand
+	spent       spending
+	listedAt    time.Time
+	othersReady bool          // before the first restart: every other calico-node
+	stuck       string        // why no further pod is restarted
+	evicted     *model.Object // the last pod that was evicted, which may still terminate
+	waited      int           // repeated verifications beyond patience
+	failing     int           // steps in a row that gave up; a successful write resets it
+	undoing     bool          // this is the copy that compensate makes: entries get Undo, close does nothing
 }
 
 // maxTries is how often a step starts again when other writers are first. maxFailing is the
@@ -107,18 +107,21 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	x.listed = nil
 	res := Result{Steps: map[int]Verdict{}, Findings: map[string]Verdict{}}
 	done := x.recall(past)
-	x.recallRestarts(past)
+	x.othersReady, x.stuck = false, ""
 	x.recallEvictions(past)
 	x.refuseRisks()
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		v := Verdict{Outcome: repair.Done, Why: "done in an earlier run"}
-		if !done[s.ID] {
-			var err error
-			if v, err = x.step(ctx, s); err != nil {
-				res.Steps[s.ID] = Verdict{repair.Failed, err.Error()}
-				return x.finish(res), fmt.Errorf("step %d, %s: %w", s.ID, s.On, err)
-			}
+		var v Verdict
+		var err error
+		if done[s.ID] {
+			v, err = Verdict{Outcome: repair.Done, Why: "done in an earlier run"}, x.recheck(ctx, s)
+		} else {
+			v, err = x.step(ctx, s)
+		}
+		if err != nil {
+			res.Steps[s.ID] = Verdict{repair.Failed, err.Error()}
+			return x.finish(res), fmt.Errorf("step %d, %s: %w", s.ID, s.On, err)
 		}
 		res.Steps[s.ID] = v
 		x.report(Progress{Step: s, N: i + 1, Of: len(p.Steps), Outcome: v.Outcome, Why: v.Why})
@@ -236,7 +239,7 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 func (x *Executor) idle(s *repair.Step) (string, bool) {
 	why := "nothing was written for its findings"
 	for _, f := range s.For {
-		if s.Always && (x.written[f] || guarded(s)) {
+		if s.Always && (x.written[f] || x.guarded(s)) {
 			return "", false
 		}
 		if v, gone := x.dropped[f]; gone {

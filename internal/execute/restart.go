@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -24,17 +25,14 @@ type restarted struct {
 	ready       bool // before it was restarted: one that was not need not become
 }
 
-// restart executes a step that restarts a pod of a DaemonSet. It waits until those restarted
-// before are Ready, also by an earlier run of the plan, and after its own until that one is.
+// restart executes a step that restarts a pod of a DaemonSet. Before the first of a run it waits until all others are Ready, which
+// an earlier run or another one may have restarted, and after each until that one is.
 func (x *Executor) restart(ctx context.Context, s *repair.Step, c *change.Restart) (Verdict, error) {
 	if x.DryRun {
 		return x.update(ctx, s)
 	}
-	for len(x.restarts) > 0 && x.stuck == "" {
-		if err := x.awaitReady(ctx, x.restarts[0]); err != nil {
-			return Verdict{}, err
-		}
-		x.restarts = x.restarts[1:]
+	if err := x.awaitOthers(ctx); err != nil {
+		return Verdict{}, err
 	}
 	if x.stuck != "" {
 		return x.leave(s, repair.Refused, x.stuck)
@@ -54,12 +52,28 @@ func (x *Executor) restart(ctx context.Context, s *repair.Step, c *change.Restar
 	if err := x.awaitReady(ctx, restarted{p.Node, p.Owner, p.Ready}); err != nil {
 		return Verdict{}, err
 	}
-	if x.stuck != "" {
-		for _, f := range s.For {
-			x.drop(f, repair.Unknown, "restarted, but "+x.stuck)
-		}
-	}
+	x.doubt(s)
 	return v, nil
+}
+
+// doubt leaves it open whether what a restart was for is repaired, if one does not become Ready.
+func (x *Executor) doubt(s *repair.Step) {
+	if x.stuck == "" {
+		return
+	}
+	for _, f := range s.For {
+		x.drop(f, repair.Unknown, "restarted, but "+x.stuck)
+	}
+}
+
+// recheck looks again at a step that an earlier run has done: a calico-node that it restarted may not have become Ready.
+func (x *Executor) recheck(ctx context.Context, s *repair.Step) error {
+	if _, ok := s.Change.(*change.Restart); !ok || x.DryRun {
+		return nil
+	}
+	err := x.awaitOthers(ctx)
+	x.doubt(s)
+	return err
 }
 
 // awaitReady waits until the owner has a Ready pod on the node: the one that was deleted is
@@ -82,7 +96,7 @@ func (x *Executor) awaitReady(ctx context.Context, r restarted) error {
 			}
 		}
 		if x.Now().After(end) {
-			x.stuck = fmt.Sprintf("%s is not Ready on %s %s after it was restarted%s: check it before another node's is restarted", r.owner, r.node, readyWithin, why)
+			x.stuck = fmt.Sprintf("%s is not Ready on %s %s after it was started%s: check it before another node's is restarted", r.owner, r.node, readyWithin, why)
 			return nil
 		}
 		if err := x.Sleep(ctx, readyEvery); err != nil {
@@ -91,19 +105,39 @@ func (x *Executor) awaitReady(ctx context.Context, r restarted) error {
 	}
 }
 
-// recallRestarts finds the last pod that earlier runs of the plan restarted, or may have.
-func (x *Executor) recallRestarts(past []repair.Entry) {
-	x.restarts, x.stuck = nil, ""
-	for i := range past {
-		e := &past[i]
-		if e.Outcome != repair.Intent || e.Undo || e.Step <= 0 || e.Step > len(x.plan.Steps) {
-			continue
-		}
-		_, ok := x.plan.Steps[e.Step-1].Change.(*change.Restart)
-		var was change.Restarted
-		if !ok || json.Unmarshal(e.Was, &was) != nil || was.Node == "" {
-			continue
-		}
-		x.restarts = []restarted{{was.Node, was.Owner, was.Ready}} // those before it were waited for
+// awaitOthers waits, once in a run, until every calico-node is Ready whose node is. Those that this plan is about to restart need not be.
+func (x *Executor) awaitOthers(ctx context.Context) error {
+	if x.othersReady {
+		return nil
 	}
+	x.othersReady = true
+	all, err := x.Pods.CalicoNodes(ctx)
+	if err != nil {
+		x.stuck = "list the pods of calico-node: " + err.Error()
+		return ctx.Err()
+	}
+	for _, o := range all {
+		p, err := change.ReadPod(o)
+		if err != nil || p.Owner != change.RestartOwner || p.Finished() || p.Ready && !p.Deleted || x.restarts(o) || x.stuck != "" {
+			continue
+		}
+		n, err := x.Kube.Get(ctx, model.Ref{Kind: model.KindNode, Name: p.Node})
+		var body model.NodeBody
+		if err == nil && (!n.There() || json.Unmarshal(n.Body, &body) == nil && !body.Ready) {
+			continue // it is down, or was removed
+		}
+		if err := x.awaitReady(ctx, restarted{p.Node, p.Owner, true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restarts reports whether the plan restarts a pod that nobody has restarted yet.
+func (x *Executor) restarts(o model.Object) bool {
+	p, err := change.ReadPod(o)
+	return err == nil && !p.Deleted && slices.ContainsFunc(x.plan.Steps, func(s repair.Step) bool {
+		c, ok := s.Change.(*change.Restart)
+		return ok && s.On == o.Ref && c.UID == o.UID
+	})
 }

@@ -73,6 +73,8 @@ func restarting(t *testing.T, n int) (*daemonSet, *repair.Plan) {
 		node, key := fmt.Sprintf("n%d", i), fmt.Sprintf("PL1008/10.9.0.%d", i)
 		ref := model.Ref{Kind: model.KindPod, Name: "kube-system/calico-node-" + node}
 		d.objects[ref] = model.Object{Ref: ref, UID: "u-" + node, Revision: "1", Body: calicoPod(node, true)}
+		at := model.Ref{Kind: model.KindNode, Name: node}
+		d.objects[at] = model.Object{Ref: at, UID: "m-" + node, Revision: "1", Body: json.RawMessage(`{"ready":true}`)}
 		p.Targets = append(p.Targets, repair.Target{Finding: key, Risk: change.Disruptive})
 		p.Steps = append(p.Steps, repair.Step{ID: i + 1, Do: "restart", On: ref, For: []string{key}, Change: &change.Restart{UID: "u-" + node}})
 	}
@@ -155,7 +157,7 @@ func TestRestartsGoOn(t *testing.T) {
 		t.Fatalf("%v: restarted %q", err, d.deleted)
 	}
 	for ref, o := range d.objects { // n3 is removed, with its pod
-		if o.UID == "new-n3" {
+		if o.UID == "new-n3" || o.UID == "m-n3" {
 			delete(d.objects, ref)
 		}
 	}

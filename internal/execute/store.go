@@ -43,6 +43,8 @@ type restarter interface {
 type Pods interface {
 	// PodsOn lists all pods that are bound to the node, finished ones included.
 	PodsOn(ctx context.Context, node string) ([]model.Object, error)
+	// CalicoNodes lists the pods with the label of calico-node.
+	CalicoNodes(ctx context.Context) ([]model.Object, error)
 	// PodsWith lists the pods that have the address in their status, finished ones included.
 	PodsWith(ctx context.Context, ip netip.Addr) ([]model.Object, error)
 }

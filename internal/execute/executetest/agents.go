@@ -1,6 +1,7 @@
 package executetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -48,7 +49,7 @@ func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers
 	w.asked = w.now
 	out := model.Verification{
 		Node: name, Taken: w.time(), Containers: containers, IPs: texts(ips), All: len(ips)+len(containers) == 0, Complete: !n.half,
-		BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: name, CalicoName: n.calico, ConfigName: n.calico, Network: network,
+		BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: name, CalicoName: cmp.Or(n.lies, n.calico), ConfigName: cmp.Or(n.lies, n.calico), Network: network,
 	}
 	if n.half {
 		out.Missing = []string{"sandboxes: the runtime does not answer", "namespaces: permission denied"}

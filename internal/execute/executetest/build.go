@@ -32,6 +32,9 @@ func (w *world) build() {
 		w.launch()
 		w.settles(w.kubelets[len(w.kubelets)-1])
 	}
+	if w.full {
+		w.daemons()
+	}
 	w.future()
 	w.collector.begin(w)
 	w.now += w.between(time.Minute, 2*time.Hour)

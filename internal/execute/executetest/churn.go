@@ -1,6 +1,7 @@
 package executetest
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,6 +103,9 @@ func (w *world) open() *node {
 
 func (w *world) somePod() *row {
 	all := w.kube.all(model.KindPod)
+	if w.full {
+		all = slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.value.(*pod).Owner == nodeOwner })
+	}
 	if len(all) == 0 {
 		return nil
 	}
@@ -123,6 +127,7 @@ func (w *world) someBox() *kubelet {
 func (w *world) reboots(n *node) {
 	w.log("%s reboots", n.name)
 	n.boot, n.booted, n.calls, n.links, n.cut, n.called = n.boot+1, w.now, nil, nil, false, nil
+	n.kernel = kernel{lies: n.lies}
 	n.publishes()
 	for _, b := range n.boxes {
 		b.dies(w)

@@ -12,14 +12,14 @@ import (
 // something to break.
 type fault struct {
 	name string
-	only string // a datastore, or "dual"; empty for any
+	only string // a datastore, "dual" or "full"; empty for any
 	make func(w *world) bool
 }
 
-var faults = slices.Concat(ipamFaults, podFaults, structureFaults)
+var faults = slices.Concat(ipamFaults, podFaults, structureFaults, machineFaults)
 
 func (f *fault) fits(w *world) bool {
-	return f.only == "" || f.only == w.datastore() || f.only == "dual" && w.dual
+	return f.only == "" || f.only == "full" && w.full || f.only == w.datastore() || f.only == "dual" && w.dual
 }
 
 // breaks injects some faults, of those that are asked for.

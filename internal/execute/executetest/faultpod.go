@@ -36,6 +36,9 @@ var podFaults = []fault{
 		return k != nil && w.shows(k, w.hexID())
 	}},
 	{"endpoint-left", "etcd", func(w *world) bool {
+		if len(w.kubelets) == 0 { // all were orphaned
+			return false
+		}
 		b := &box{id: w.hexID(), ns: "shop", pod: "left-" + w.hexID()[:4]}
 		n := w.open()
 		ref := endpointRef(n.calico, b.ns, b.pod)

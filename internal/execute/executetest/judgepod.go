@@ -28,6 +28,10 @@ func (w *world) judgePod(c write) {
 		w.harm("%s was made or removed by us", c.ref)
 		return
 	}
+	if after.Deleted && !before.Deleted && (before.Owner == nodeOwner) {
+		w.judgeRestarted(c.ref, before)
+		return
+	}
 	if after.Deleted && !before.Deleted {
 		w.judgeEvicted(c.before)
 		return

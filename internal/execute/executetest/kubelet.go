@@ -185,6 +185,7 @@ func (w *world) creates(name, node, owner string) *row {
 	if !ok {
 		return nil
 	}
+	w.born[ref] = w.now
 	w.starts(r, ns, name)
 	return r
 }
@@ -194,6 +195,10 @@ func (w *world) deletes(by who, r *row) {
 	p := *r.value.(*pod)
 	p.Deleted, p.ready, p.deleted = true, false, w.time()
 	w.kube.swap(by, r.ref, r, &row{value: &p})
+	if p.Owner == nodeOwner {
+		w.replaced(w.kube.get(r.ref))
+		return
+	}
 	for _, k := range w.kubelets {
 		if k.uid == r.uid {
 			k.pokes(w)

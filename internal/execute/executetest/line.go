@@ -96,6 +96,7 @@ func (r reach) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
 	if r.fails() {
 		return model.Object{}, errNet
 	}
+	r.w.looked[ref] = r.w.now
 	return r.store.Get(ctx, ref)
 }
 
@@ -127,9 +128,28 @@ func (r reach) Delete(ctx context.Context, o model.Object) error {
 	})
 }
 
+// RestartPod deletes a pod of calico-node.
+func (r reach) RestartPod(_ context.Context, ref model.Ref, uid string) error {
+	return r.writing(func() error {
+		live := r.store.get(ref)
+		switch {
+		case live == nil || live.uid != uid:
+			return fmt.Errorf("%s: %w", ref, execute.ErrStale)
+		case !live.value.(*pod).Deleted:
+			r.w.deletes(plumbline, live)
+		}
+		return nil
+	})
+}
+
 // PodsOn lists the pods of a node.
 func (r reach) PodsOn(_ context.Context, node string) ([]model.Object, error) {
 	return r.pods(func(p *pod) bool { return p.Node == node })
+}
+
+// CalicoNodes lists the pods of calico-node.
+func (r reach) CalicoNodes(context.Context) ([]model.Object, error) {
+	return r.pods(func(p *pod) bool { return p.Owner == nodeOwner })
 }
 
 // PodsWith lists pods by the first address in their status.

@@ -23,8 +23,12 @@ type mutant struct {
 	nodes   func(execute.Nodes) execute.Nodes
 	sees    func(*model.Snapshot) // changes what the check reads
 	byName  bool
-	forgets bool // it has no journal
-	undo    bool // it does harm only in an undo
+	flaws   []string                                // checks that agents do not make
+	reads   func(*world, model.Ref, map[string]any) // changes what agents report of an object
+	pods    func(reach) execute.Pods
+	but     string // the run without harm is that of this name, which has the same plan and flaws
+	forgets bool   // it has no journal
+	undo    bool   // it does harm only in an undo
 	faults  []string
 	harm    string // regular expression of the harm that it must do: other harm proves nothing
 }
@@ -40,23 +44,22 @@ func caught(seed uint64, name string) (bool, error) {
 	if err == nil || !regexp.MustCompile(m.harm).MatchString(err.Error()) {
 		return false, nil
 	}
-	sane := options{Faults: m.faults}
-	if m.byName {
-		sane.Mutant = byIndex // the same plan, with an agent that compares the index
-	}
+	sane := options{Faults: m.faults, Mutant: m.but}
 	return runSeed(seed, sane) == nil, err
 }
 
-// byIndex is not a mutant: it deletes the same interfaces as the mutant, with the check.
-const byIndex = "by-index"
+// Those that are not mutants have the same plan as one, and all checks.
+const byIndex = "by-index" // with an agent that compares the index
+
+var sound0 = map[string]mutant{byIndex: {plan: unlinks}}
 
 // mutantNames gives the names of all, in order.
 func mutantNames() []string { return slices.Sorted(maps.Keys(mutants)) }
 
 func mutantOf(name string) (mutant, error) {
 	m, ok := mutants[name]
-	if name == byIndex {
-		m, ok = mutant{plan: unlinks}, true
+	if !ok {
+		m, ok = sound0[name]
 	}
 	if !ok && name != "" {
 		return m, fmt.Errorf("no mutant %q", name)
@@ -70,6 +73,12 @@ func mutantOf(name string) (mutant, error) {
 	if m.sees == nil {
 		m.sees = func(*model.Snapshot) {}
 	}
+	if m.reads == nil {
+		m.reads = func(*world, model.Ref, map[string]any) {}
+	}
+	if m.pods == nil {
+		m.pods = func(r reach) execute.Pods { return r }
+	}
 	if m.nodes == nil {
 		m.nodes = func(n execute.Nodes) execute.Nodes { return n }
 	}
@@ -77,7 +86,7 @@ func mutantOf(name string) (mutant, error) {
 }
 
 // The mutants, each with the faults with which it is caught soonest.
-var mutants = allMutants(ownMutants, nodeMutants, storeMutants)
+var mutants = allMutants(ownMutants, nodeMutants, storeMutants, machineMutants)
 
 func allMutants(all ...map[string]mutant) map[string]mutant {
 	out := map[string]mutant{}
@@ -97,7 +106,7 @@ var ownMutants = map[string]mutant{
 	"decrement":       {store: func(r *run, to reach) execute.Store { return &decrementer{to, r} }, faults: []string{"overcount"}, harm: `counts \d+ in`},
 	"half-handle":     {plan: halfHandles, faults: []string{"leaked-twice"}, harm: `PL1001/fd00.* is left`},
 	"one-write":       {plan: oneWrite, faults: []string{"wrong-node"}, harm: `was repaired, and now|collector is stuck`},
-	"by-name":         {plan: unlinks, byName: true, faults: []string{"device-left"}, harm: `is running behind it`},
+	"by-name":         {plan: unlinks, byName: true, but: byIndex, faults: []string{"device-left"}, harm: `is running behind it`},
 }
 
 func (m *mutant) journal(j *journal) func(repair.Entry) error {

@@ -28,6 +28,7 @@ type node struct {
 	index int // of devices and namespaces given so far
 
 	tunnel netip.Addr // of the device that is up
+	kernel            // what else can be changed there
 }
 
 // A box is a pod's sandbox with its network namespace.

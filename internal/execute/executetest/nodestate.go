@@ -2,6 +2,7 @@ package executetest
 
 import (
 	"net/netip"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -14,9 +15,13 @@ var nodeTables = []model.Table{
 
 func (w *world) snapshotNodes(s *model.Snapshot) {
 	s.NodeState = map[string]*model.NodeState{}
+	tables := nodeTables
+	if w.full {
+		tables = slices.Concat(nodeTables, machineTables)
+	}
 	for _, r := range w.kube.all(model.KindNode) {
 		n := w.node(r.ref.Name)
-		for _, t := range nodeTables {
+		for _, t := range tables {
 			c := model.Coverage{Table: t, Node: n.name, State: model.Complete}
 			switch {
 			case n.silent:
@@ -80,6 +85,9 @@ func (w *world) nodeState(n *node) *model.NodeState {
 				f.Paths = append(f.Paths, model.Path{IP: ip, Link: b.link, Table: 254, Since: at(b.born)})
 			}
 		}
+	}
+	if w.full {
+		n.reports(w, f, at)
 	}
 	for _, l := range n.links {
 		f.Links = append(f.Links, model.Link{Index: l.index, Name: l.name, Kind: "veth", Up: true, Peer: 3, PeerNS: l.inode, Since: at(l.since)})

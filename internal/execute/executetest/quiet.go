@@ -2,6 +2,7 @@ package executetest
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 func (w *world) quiet() {
 	w.rate = 0
 	for _, n := range w.nodes {
-		n.silent, n.half = false, false
+		n.silent, n.half, n.lies = false, false, ""
 		if w.kube.get(nodeRef(n.name)) != nil {
 			n.cut = false
 		}
@@ -58,7 +59,7 @@ func (r *run) left() {
 		if t == nil || r.result.Findings[f.Key()].Outcome != repair.Done && r.result.Findings[f.Key()].Outcome != repair.Already {
 			continue
 		}
-		if same(t.Evidence, f.Evidence) && !w.touched(f) {
+		if same(t.Evidence, f.Evidence) && !w.touched(f) && !w.podless(&f) {
 			w.harm("%s is left: %s", f.Key(), f.Summary)
 		}
 	}
@@ -69,7 +70,7 @@ func (r *run) left() {
 func (w *world) stillHeld(f string, l *change.RunningPod) {
 	n := w.node(l.Node)
 	b := n.box(l.Container)
-	if b == nil || !b.ready || w.kube.get(nodeRef(n.name)) == nil {
+	if b == nil || !b.ready || w.kube.get(nodeRef(n.name)) == nil || w.podByUID(b.uid) == nil {
 		return
 	}
 	for _, ip := range l.IPs {
@@ -89,6 +90,17 @@ func (w *world) remains() []finding.Finding {
 
 func same(a, b []finding.Evidence) bool {
 	return slices.EqualFunc(a, b, func(x, y finding.Evidence) bool { return x.Ref == y.Ref && x.Says == y.Says })
+}
+
+// podless reports that the address of a finding is used only by sandboxes whose pods are gone: the IPAM garbage collector frees it
+// again, whoever recorded it.
+func (w *world) podless(f *finding.Finding) bool {
+	ip, err := netip.ParseAddr(f.Subject.Name)
+	if err != nil {
+		return false
+	}
+	us := w.users(ip)
+	return len(us) > 0 && !slices.ContainsFunc(us, func(u user) bool { return u.uid == "" || w.podByUID(u.uid) != nil })
 }
 
 // touched reports that another writer wrote the object of a finding last.

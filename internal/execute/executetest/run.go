@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
@@ -30,6 +31,7 @@ type options struct {
 type statistics struct {
 	Runs, Planned, Steps, Writes, Crashes, Undone int
 	Twice                                         int // runs in which a second Plumbline was at work
+	Unseen                                        int // runs with harm on a machine that nothing shows
 	Targets, Done, Refused                        map[finding.Code]int
 }
 
@@ -83,6 +85,14 @@ func play(seed uint64, o options) (*run, error) {
 	var err error
 	if r.mutant, err = mutantOf(o.Mutant); err != nil {
 		return r, err
+	}
+	if slices.ContainsFunc(o.Faults, func(name string) bool {
+		return slices.ContainsFunc(machineFaults, func(f fault) bool { return f.name == name })
+	}) {
+		w.full = true
+	}
+	if w.full && w.own.IntN(3) == 0 {
+		w.consent = change.Disruptive
 	}
 	w.build()
 	w.breaks(1+w.pick(4), o.Faults)
@@ -144,11 +154,18 @@ func (r *run) makePlan() {
 	}
 }
 
+func (w *world) detectors() []*detect.Detector {
+	if w.full {
+		return slices.Concat(detectors, machineDetectors)
+	}
+	return detectors
+}
+
 func (w *world) audit(skew int, memory audit.Memory, sees func(*model.Snapshot)) *audit.Report {
 	s := w.snapshot(skew)
 	sees(s)
 	return audit.Judge(context.Background(), s, audit.Source{}, audit.Options{
-		Detectors: detectors, Settle: 2 * time.Minute, Recall: func(string) audit.Memory { return memory },
+		Detectors: w.detectors(), Settle: 2 * time.Minute, Recall: func(string) audit.Memory { return memory },
 	})
 }
 
@@ -209,8 +226,8 @@ func (r *run) second() {
 func (r *run) executor() *execute.Executor {
 	w := r.w
 	return &execute.Executor{
-		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}), Pods: reach{r.line, w.kube},
-		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: change.Destructive,
+		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}), Pods: r.mutant.pods(reach{r.line, w.kube}),
+		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, &r.mutant}, Etcd: w.etcd, MaxRisk: w.consent,
 		Journal: r.mutant.journal(r.journal),
 		Halt: func(context.Context) error {
 			if r.line.flaky && w.one(400) {
@@ -265,6 +282,9 @@ func (r *run) count() {
 		s.Targets, s.Done, s.Refused = map[finding.Code]int{}, map[finding.Code]int{}, map[finding.Code]int{}
 	}
 	s.Runs++
+	if r.w.unknown > 0 {
+		s.Unseen++
+	}
 	if r.w.others > 0 {
 		s.Twice++
 	}

@@ -91,7 +91,7 @@ func (s *Store) swap(by who, ref model.Ref, old, next *row) (*row, bool) {
 			next.ref, next.uid = old.ref, old.uid
 		} else {
 			s.uids++
-			next.uid = "uid-" + strconv.Itoa(s.uids)
+			next.uid = fmt.Sprintf("%08x-0000-4000-8000-%012x", s.uids, s.uids) // as the API server's look
 			if s.etcd {
 				next.uid = strconv.FormatUint(next.revision, 10) // a key that is created again is another object
 			}

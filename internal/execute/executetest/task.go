@@ -32,6 +32,9 @@ func (w *world) tick() {
 	if w.rate > 0 && w.one(w.rate) {
 		w.churn()
 	}
+	if w.full && w.rate > 0 && w.own.IntN(2*w.rate) == 0 {
+		w.churnNode()
+	}
 	n := 0
 	for _, t := range w.tasks {
 		if t.wake <= w.now && !t.stuck() {

@@ -23,6 +23,7 @@ type pod struct {
 	Static      string   `json:"static"`
 	Owner       string   `json:"owner"`
 	Annotated   bool     `json:"annotated"`
+	Ready       bool     `json:"ready,omitempty"` // only of calico-node: a restart waits for it
 
 	ready   bool
 	ips     []netip.Addr // as IPs has them

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 const (
@@ -51,11 +52,23 @@ type world struct {
 	began    bool  // Plumbline has
 	broken   error // the first harm that was seen
 	deposed  bool  // another Plumbline has the lease, and this one is about to learn it
+	unknown  int   // harm on machines that nothing shows
 	others   int   // further Plumblines that were at work
+
+	// full worlds have everything that a plan can change on a node: one in four, so that seeds that
+	// once found something else stay what they were.
+	full     bool
+	own      *rand.Rand          // of what only full worlds have
+	consent  change.Risk         // up to which a person has allowed the plan
+	born     map[model.Ref]int64 // when a pod was made last
+	looked   map[model.Ref]int64 // when Plumbline last read it
+	restarts map[string]bool     // nodes whose calico-node Plumbline ended
 }
 
 func newWorld(seed uint64) *world {
 	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
+	w.full, w.own, w.consent = seed%4 == 0, rand.New(rand.NewPCG(seed, 0x2545f4914f6cdd1d)), change.Destructive                                                                                                                                  //nolint:gosec // likewise
+	w.born, w.looked, w.restarts = map[model.Ref]int64{}, map[model.Ref]int64{}, map[string]bool{}
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
 	w.calico = NewStore(w.etcd, &w.revision[0], w.time)

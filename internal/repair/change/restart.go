@@ -8,6 +8,9 @@ type Restart struct {
 	UID string `json:"uid"`
 }
 
+// RestartOwner is the only owner whose pods are restarted: its next pod comes to the same node.
+const RestartOwner = "DaemonSet/calico-node"
+
 // Key is the name in the JSON of a step.
 func (r *Restart) Key() string { return "restart" }
 
@@ -26,15 +29,12 @@ func (r *Restart) Validate(u Use) error { return u.each(unproven) }
 // Undo refuses.
 func (r *Restart) Undo(w Write, u Undoer) { u.Refuse(w.Finding, w.On.Name+noPodUndo) }
 
-// Restarted is what the journal keeps of a pod that was restarted.
-type Restarted struct {
+// restarted is what the journal keeps of a pod that was restarted.
+type restarted struct {
 	Node  string `json:"node"`
 	Owner string `json:"owner"`
 	Ready bool   `json:"ready,omitempty"`
 }
-
-// restartable is the only owner whose pods are restarted: its next pod comes to the same node.
-const restartable = "DaemonSet/calico-node"
 
 // Edit deletes the pod, unless it is gone. Condition: it is a pod of the DaemonSet calico-node.
 func (r *Restart) Edit(sc Scene) (Edited, error) {
@@ -45,8 +45,8 @@ func (r *Restart) Edit(sc Scene) (Edited, error) {
 	switch {
 	case err != nil:
 		return Edited{}, err
-	case p.Owner != restartable || p.Node == "":
-		return Edited{}, moved("%s is not a pod of %s on a node", sc.Live.Ref.Name, restartable)
+	case p.Owner != RestartOwner || p.Node == "":
+		return Edited{}, moved("%s is not a pod of %s on a node", sc.Live.Ref.Name, RestartOwner)
 	}
-	return sc.deleted(Restarted{p.Node, p.Owner, p.Ready}, "restarted")
+	return sc.deleted(restarted{p.Node, p.Owner, p.Ready}, "restarted")
 }

@@ -44,11 +44,29 @@ func planTunnel(b *builder, f *finding.Finding) *repair.Refusal {
 	return nil
 }
 
+// unready names a node that is Ready and whose calico-node is not, other than that of a pod.
+func (b *builder) unready(but *model.Pod) string {
+	v := b.view
+	for i := range int32(v.Rows(model.Pods)) {
+		p := v.Pod(i)
+		if p == but || p.Owner != change.RestartOwner || p.Ready || p.Finished() {
+			continue
+		}
+		if n := v.NodeByName(p.Node); n != nil && n.Ready {
+			return n.Name
+		}
+	}
+	return ""
+}
+
 // restartNode restarts calico-node: it finds its tunnel address in use and takes another.
 func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string) *repair.Refusal {
 	for pod := range b.view.PodsOn(node.Name) {
-		if pod.Owner != "DaemonSet/calico-node" || pod.UID == "" || !pod.Deleted.IsZero() {
+		if pod.Owner != change.RestartOwner || pod.UID == "" || !pod.Deleted.IsZero() {
 			continue
+		}
+		if other := b.unready(pod); other != "" {
+			return &repair.Refusal{Why: "calico-node on " + other + " is not Ready: another restart could fail like it", Advice: "make calico-node on " + other + " ready, then plan again"}
 		}
 		t := b.target(f, change.Disruptive, change.Proof{})
 		t.NoUndo = "a restart of calico-node needs no undo"

@@ -14,13 +14,24 @@ import (
 	"plumbline.dev/plumbline/lab/e2e/outside"
 )
 
-var relayAt = flag.String("relay", "", "inside of a lab: pass connections of this socket on to the API server")
+var (
+	relayAt = flag.String("relay", "", "inside of a lab: pass connections of this socket on to the API server")
+	from    = flag.String("from", "", "with -relay: the other way, pass connections of this address on to the socket")
+)
 
 // TestMain is also the program that runs inside of each lab: a socket in the file system is the only way between networks.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *relayAt == "" {
 		os.Exit(m.Run())
+	}
+	if *from != "" {
+		l, err := net.Listen("tcp", *from)
+		if err != nil {
+			panic(err)
+		}
+		pass(l, "unix", *relayAt)
+		return
 	}
 	l, err := net.Listen("unix", *relayAt)
 	if err != nil {
@@ -32,19 +43,19 @@ func TestMain(m *testing.M) {
 // pass passes connections on until the listener is closed.
 func pass(l net.Listener, network, to string) {
 	for {
-		from, err := l.Accept()
+		in, err := l.Accept()
 		if err != nil {
 			return
 		}
 		go func() {
-			defer func() { _ = from.Close() }()
+			defer func() { _ = in.Close() }()
 			on, err := net.Dial(network, to)
 			if err != nil {
 				return
 			}
 			defer func() { _ = on.Close() }()
-			go func() { _, _ = io.Copy(on, from); _ = on.Close() }()
-			_, _ = io.Copy(from, on)
+			go func() { _, _ = io.Copy(on, in); _ = on.Close() }()
+			_, _ = io.Copy(in, on)
 		}()
 	}
 }
