@@ -137,6 +137,7 @@ long: lab-build ## Run the long tests: lab cycles and kills, churn with checks, 
 	$(TESTS) -count=1 -timeout=90m ./internal/timeline/loggen -run=TestAccuracyDisguised -histories=9000
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/timeline/loggen -run=TestBig -bytes=10000000000
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
+	$(TESTS) -count=1 -timeout=20m ./internal/scrub -run=TestPlantedCredentials -bytes=100000000
 	.ci/fuzz 2m
 
 bench: lab-build ## Measure agents, the guard and the start of a lab, and print the figures

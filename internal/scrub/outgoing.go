@@ -2,7 +2,9 @@ package scrub
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -17,13 +19,40 @@ const specRemoved = "[container specification removed]"
 // container, and without what looks like a credential. It masks more than String does, also by the
 // names of keys alone, and is meant for lines that are sent to somebody else.
 func Outgoing(dst, line []byte, more ...*regexp.Regexp) []byte {
+	return outgoing(dst, line, mostQuoted, more)
+}
+
+// mostQuoted is how deep quotations are read that have quotations in them: an error in an error in JSON has three.
+const mostQuoted = 4
+
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// unquoted masks what quoted texts say, such as errors of others. They are written anew only if something in them was masked.
+func unquoted(text string, depth int, more []*regexp.Regexp) string {
+	if depth == 0 || !strings.Contains(text, `\`) {
+		return text
+	}
+	return quotation.ReplaceAllStringFunc(text, func(q string) string {
+		said, err := strconv.Unquote(q)
+		if !strings.Contains(q, `\`) || err != nil && json.Unmarshal([]byte(q), &said) != nil {
+			return q
+		}
+		masked := string(outgoing(nil, []byte(said), depth-1, more))
+		if masked == said {
+			return q
+		}
+		return strconv.Quote(masked)
+	})
+}
+
+func outgoing(dst, line []byte, depth int, more []*regexp.Regexp) []byte {
 	end := len(line)
 	for _, s := range specs {
 		if i := bytes.Index(line, s); i >= 0 {
 			end = min(end, i)
 		}
 	}
-	text := string(appendMasked(nil, line[:end]))
+	text := string(appendMasked(nil, []byte(unquoted(string(line[:end]), depth, more))))
 	for i := range masks {
 		text = masks[i].apply(text)
 	}
