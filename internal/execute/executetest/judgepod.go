@@ -83,7 +83,7 @@ func (w *world) judgeShown(what, uid, container string, ips []netip.Addr) {
 	for _, ip := range ips {
 		if !slices.Contains(b.ips, ip) {
 			w.harm("%s: publishes %s, which its sandbox does not have", what, ip)
-		} else if at := w.holderOf(ip); at != handleOf(b.id) && !ours(at) {
+		} else if at, block := w.holderOf(ip), blockRef(blockOf(ip)); at != handleOf(b.id) && !ours(at) && w.changed[block] < w.looked[block] {
 			w.harm("%s: publishes %s before IPAM names it (%q)", what, ip, at)
 		}
 	}

@@ -42,7 +42,7 @@ func TestSeed(t *testing.T) {
 func TestSeedsFound(t *testing.T) {
 	for _, seed := range []uint64{
 		80455, 234102, // the collector freed first, and what it freed was taken back while it counted the handle down
-		271997, // an address was freed, given to another and freed by the collector, and we took our part back
+		271997,           // an address was freed, given to another and freed by the collector, and we took our part back
 		1147402,          // a handle was counted for a finding that was refused, while an ADD was about to use it
 		1000072, 1006792, // a continued run called a restart done whose calico-node never became Ready
 	} {

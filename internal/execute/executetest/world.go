@@ -62,13 +62,14 @@ type world struct {
 	consent  change.Risk         // up to which a person has allowed the plan
 	born     map[model.Ref]int64 // when a pod was made last
 	looked   map[model.Ref]int64 // when Plumbline last read it
+	changed  map[model.Ref]int64 // when others last wrote it
 	restarts map[string]bool     // nodes whose calico-node Plumbline ended
 }
 
 func newWorld(seed uint64) *world {
 	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
 	w.full, w.own, w.consent = seed%4 == 0, rand.New(rand.NewPCG(seed, 0x2545f4914f6cdd1d)), change.Destructive                                                                                                                                  //nolint:gosec // likewise
-	w.born, w.looked, w.restarts = map[model.Ref]int64{}, map[model.Ref]int64{}, map[string]bool{}
+	w.born, w.looked, w.changed, w.restarts = map[model.Ref]int64{}, map[model.Ref]int64{}, map[model.Ref]int64{}, map[string]bool{}
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
 	w.calico = NewStore(w.etcd, &w.revision[0], w.time)
@@ -113,6 +114,9 @@ func (w *world) saw(c write) {
 		w.log("%s", c.String())
 	}
 	w.theirs[c.ref] = c.by == others && w.began
+	if c.by == others {
+		w.changed[c.ref] = w.now
+	}
 	w.collector.sees(c)
 	if c.by == plumbline {
 		w.judge(c)

@@ -107,8 +107,8 @@ func (e *Evict) Edit(sc Scene) (Edited, error) {
 	return out, err
 }
 
-// others demands that no other pod has an address of the pod that is not among Keeps: its DEL
-// releases it.
+// others demands that nobody else has an address of the pod that is not among Keeps: its DEL releases it. The API server finds
+// pods by their first address only, so every node must verify it too.
 func (e *Evict) others() *Acting {
 	var ips []netip.Addr
 	for _, ip := range e.Has.IPs {
@@ -119,5 +119,5 @@ func (e *Evict) others() *Acting {
 	if len(ips) == 0 {
 		return nil
 	}
-	return &Acting{Alone: ips}
+	return &Acting{Alone: ips, NotInUse: &NotInUse{All: true, IPs: ips, Except: []string{e.Has.Container}}}
 }
