@@ -158,7 +158,7 @@ func (w *world) replaced(r *row) {
 		}
 		next, _ = w.kube.swap(others, nodePodRef(n, w.fresh()), nil, &row{value: &pod{Node: n.name, Phase: "Running", Owner: nodeOwner, HostNetwork: true, created: w.time()}})
 		w.rests(t, 10*time.Second, 2*time.Minute)
-		return func(w *world, t *task) step {
+		return func(w *world, _ *task) step {
 			live := w.kube.get(next.ref)
 			if live == nil || live.uid != next.uid || live.value.(*pod).Deleted {
 				return nil

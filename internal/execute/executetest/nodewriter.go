@@ -104,9 +104,7 @@ func (h nodeWriter) find(n *node, r model.Ref, args map[string]string) *thing {
 	}
 }
 
-func refused(format string, args ...any) error {
-	return fmt.Errorf(format+": %w", append(args, execute.ErrRefused)...)
-}
+func refused(why string) error { return fmt.Errorf("%s: %w", why, execute.ErrRefused) }
 
 func (h nodeWriter) device(n *node, name string, args map[string]string) *thing {
 	i := slices.IndexFunc(n.links, func(l *link) bool { return l.name == name })
