@@ -63,8 +63,7 @@ func (w *world) judgeBlock(c write) {
 			continue
 		}
 		if is == free0 {
-			w.judgeFreed(ip, was)
-			w.freed[ip] = true
+			w.freed[ip] = w.judgeFreed(ip, was)
 		} else {
 			w.judgeGiven(ip, was, is)
 			w.wroteFor[ip] = true
@@ -114,14 +113,15 @@ func ours(handle string) bool {
 	return model.OwnHandle(handle)
 }
 
-func (w *world) judgeFreed(ip netip.Addr, was string) {
+// judgeFreed reports whether it is our doing if somebody who uses the address loses it from now on.
+func (w *world) judgeFreed(ip netip.Addr, was string) bool {
 	if us := w.users(ip); len(us) > 0 {
-		if !slices.ContainsFunc(us, func(u user) bool { return !w.unseen(u.node) }) {
+		if !slices.ContainsFunc(us, func(u user) bool { return !w.unseen(u.node) && !robbed(u, was) }) {
 			w.unknown++
-			return
+			return false
 		}
 		w.harm("%s was freed, and %s on %s uses it", ip, us[0].handle, us[0].node.name)
-		return
+		return true
 	}
 	for _, n := range w.nodes {
 		if n.tunnel == ip {
@@ -138,12 +138,19 @@ func (w *world) judgeFreed(ip netip.Addr, was string) {
 			}
 		}
 	}
+	return true
 }
 
 // unseen is a machine that nothing shows: it has no Node object, so no agent is asked, and Calico on it uses the name of
 // another node (its issue 12257), so that records name that one. Such harm is counted, and not prevented (docs/threat-model.md).
 func (w *world) unseen(n *node) bool {
 	return n.calico != n.name && w.kube.get(nodeRef(n.name)) == nil
+}
+
+// robbed is an ADD that hangs with an address which IPAM has recorded for another since: only the process of the plugin knows that it
+// was given it.
+func robbed(u user, owner string) bool {
+	return u.box == nil && u.handle != owner
 }
 
 // hasAffinity reports whether any block has an affinity for the name.

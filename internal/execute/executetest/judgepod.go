@@ -130,6 +130,10 @@ func (w *world) judgeEndpoint(c write) {
 	}
 	for _, n := range w.nodes {
 		if b := n.box(before.spec.ContainerID.V); b != nil && b.ready && n.calico == before.spec.Node.V {
+			if w.unseen(n) {
+				w.unknown++
+				continue
+			}
 			w.harm("%s was removed, and its sandbox runs", c.ref)
 		}
 	}
