@@ -23,6 +23,7 @@ const (
 	unrecorded = 'n'
 	duplicate  = 'd'
 	wrong      = 'w'
+	maybe      = 'm'
 )
 
 // Kinds are the letters and what they mean, as a legend shows them.
@@ -35,6 +36,7 @@ var Kinds = []struct{ Letter, Name string }{
 	{string(rune(unrecorded)), "used, not recorded"},
 	{string(rune(duplicate)), "duplicate"},
 	{string(rune(wrong)), "recorded for another"},
+	{string(rune(maybe)), "one of these, not confirmed yet"},
 	{string(rune(free)), "free"},
 }
 
@@ -65,11 +67,14 @@ const (
 	mostCells  = 1 << 12 // Calico's largest is a /20
 )
 
-// signs are the letters that findings give an address; the later one holds.
-var signs = []struct {
+// A sign is the letter that findings of a code give an address.
+type sign struct {
 	code   finding.Code
 	letter byte
-}{
+}
+
+// signs are all of them; the later one holds.
+var signs = []sign{
 	{finding.PL1001, leaked}, {finding.PL1003, wrong}, {finding.PL1002, unrecorded}, {finding.PL2010, duplicate},
 }
 
@@ -117,9 +122,18 @@ func (m *Map) node(seen map[string]int, name string) int {
 	return i
 }
 
-// found are the addresses that confirmed findings are about.
+// found are the addresses that findings are about. One that is not confirmed is neither free nor used, as far as is known.
 func found(r *audit.Report) map[netip.Addr]byte {
 	out := map[netip.Addr]byte{}
+	for _, fs := range [][]finding.Finding{r.Unconfirmed, r.Findings, r.Folded} {
+		for i := range fs {
+			if f := &fs[i]; f.State != finding.Confirmed && slices.ContainsFunc(signs, func(s sign) bool { return s.code == f.Code }) {
+				if ip, err := netip.ParseAddr(f.Subject.Name); err == nil {
+					out[ip] = maybe
+				}
+			}
+		}
+	}
 	for _, s := range signs {
 		for _, fs := range [][]finding.Finding{r.Findings, r.Folded, r.Suppressed} {
 			for i := range fs {

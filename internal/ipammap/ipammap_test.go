@@ -32,6 +32,28 @@ func judged(t *testing.T, world string, edit func(*model.Snapshot)) *audit.Repor
 	return r
 }
 
+// An address about which a finding is not confirmed yet is drawn neither as free nor as used.
+func TestUnconfirmedIsNotFree(t *testing.T) {
+	t.Parallel()
+	r := judged(t, "PL1002", func(*model.Snapshot) {})
+	before := ipammap.Of(r)
+	for i := range r.Findings {
+		r.Findings[i].State = finding.Unconfirmed
+	}
+	r.Unconfirmed, r.Findings = r.Findings, nil
+	cells := func(m *ipammap.Map, letter string) (n int) {
+		for _, p := range m.Pools {
+			for _, b := range p.Blocks {
+				n += strings.Count(b.Cells, letter)
+			}
+		}
+		return n
+	}
+	if after := ipammap.Of(r); cells(after, "m") == 0 || cells(after, "n") != 0 || cells(after, "f") != cells(before, "f") {
+		t.Errorf("%d are drawn as not confirmed, %d as unrecorded, %d as free (%d when confirmed)", cells(after, "m"), cells(after, "n"), cells(after, "f"), cells(before, "f"))
+	}
+}
+
 // Each address has the letter of what is found about it, or of its record.
 func TestLetters(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
@@ -86,6 +87,23 @@ func TestNodesAreNotGreen(t *testing.T) {
 	_, body, _ = get(t, siteOf(judged(t, "../detect/testdata/PL3003.txtar", lost(model.Blocks))).Handler(), "/nodes")
 	if strings.Contains(body, `class="good"`) || !strings.Contains(body, "Kubernetes or Calico not checked") {
 		t.Errorf("blocks were not read:\n%s", body)
+	}
+}
+
+// A node on which a code could not be evaluated is not green, whatever table it lacks.
+func TestNodesWithUnevaluatedCodesAreNotGreen(t *testing.T) {
+	t.Parallel()
+	r := judged(t, "../detect/testdata/truth/00-base-vxlan.txtar", nil)
+	r.Findings, r.Unconfirmed, r.Suppressed, r.Folded, r.Skipped = nil, nil, nil, nil, nil
+	name := r.View.Node(0).Name
+	green := func() int {
+		_, body, _ := get(t, siteOf(r).Handler(), "/nodes")
+		return strings.Count(body, `class="good"`)
+	}
+	before := green()
+	r.Skipped = []detect.Skip{{Code: finding.PL3008, Why: "firewall rules were not read on " + name, Nodes: []string{name}, OutOfScope: true, Unknown: true}}
+	if after := green(); before == 0 || after != before-1 {
+		t.Errorf("%d nodes are green, %d before", after, before)
 	}
 }
 

@@ -34,23 +34,34 @@ func (l *look) grid() (out []nodeState) {
 		}
 	}
 	unread := l.Unread([]string{"kubernetes", "calico"})
+	notEvaluated := map[string]bool{} // nodes that a code could not be evaluated on
+	for _, s := range l.Skipped {
+		for _, node := range s.Nodes {
+			notEvaluated[node] = notEvaluated[node] || !s.NotApplicable
+		}
+	}
 	for i := range l.View.Snapshot().Nodes {
 		node := &l.View.Snapshot().Nodes[i]
 		s := nodeState{Name: node.Name, Class: string(worst[node.Name]), Count: n[node.Name], Unread: !l.read(node.Name)}
 		for range l.View.PodsOn(node.Name) {
 			s.Pods++
 		}
+		partly := notEvaluated[node.Name]
 		switch {
 		case s.Class != "" && s.Class != string(finding.Info):
 			s.Says = s.Class
 		case !node.Ready:
 			s.Class, s.Says = string(finding.Warning), "not ready"
+		case unconfirmed[node.Name] && (s.Unread || unread || partly):
+			s.Class, s.Says = string(finding.Info), "unconfirmed findings only, and not everything was checked"
 		case unconfirmed[node.Name]:
 			s.Class, s.Says = string(finding.Info), "unconfirmed findings only"
 		case s.Unread:
 			s.Class, s.Says = "unread", "node state not checked, or not all of it"
 		case unread:
 			s.Class, s.Says = "unread", "Kubernetes or Calico not checked, or not all of it"
+		case partly:
+			s.Class, s.Says = "unread", "no findings in what was checked: some codes were not evaluated"
 		case s.Class != "":
 			s.Says = s.Class
 		case !l.unlimited:

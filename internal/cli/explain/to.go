@@ -33,7 +33,8 @@ type hop struct {
 	At      string `json:"at"`                // pod, node, or way between nodes
 	Says    string `json:"says"`              // what packets meet there
 	Broken  string `json:"broken,omitempty"`  // why packets do not get further
-	Warning string `json:"warning,omitempty"` // what is wrong here and may stop some of them
+	Maybe   string `json:"maybe,omitempty"`   // likewise, of a finding that is not confirmed
+	Warning string `json:"warning,omitempty"` // what else is wrong here; it does not stop all of these packets
 	Unread  string `json:"unread,omitempty"`  // what was not checked here
 }
 
@@ -137,14 +138,26 @@ func (e *end) hops() []hop {
 	return []hop{pod, node}
 }
 
-// tell adds the first error and the first warning.
+// stops are the codes whose errors stop packets between two running pods. Others concern pods to come, Services, policies or
+// records: they break nothing that exists.
+var stops = []finding.Code{
+	finding.PL1010, finding.PL2001, finding.PL2010, finding.PL3002, finding.PL3003, finding.PL3004, finding.PL3005, finding.PL3006, finding.PL3008, finding.PL5005,
+}
+
+// tell adds a finding: the first of each kind.
 func (h *hop) tell(f *finding.Finding) {
-	says := fmt.Sprintf("%s [%s, %s]", f.Summary, f.Key(), f.State)
+	stop := f.Severity == finding.Error && slices.Contains(stops, f.Code)
+	into := &h.Warning
 	switch {
-	case f.Severity == finding.Error && h.Broken == "":
-		h.Broken = says
-	case f.Severity == finding.Warning && h.Warning == "":
-		h.Warning = says
+	case stop && f.State == finding.Confirmed:
+		into = &h.Broken
+	case stop:
+		into = &h.Maybe
+	case f.Severity != finding.Error && f.Severity != finding.Warning:
+		return
+	}
+	if *into == "" {
+		*into = fmt.Sprintf("%s [%s, %s]", f.Summary, f.Key(), f.State)
 	}
 }
 
@@ -181,9 +194,9 @@ func (e *end) back(from *end) []hop {
 	return append(own, between(e, from)...)
 }
 
-// wayVerdict names the first break. A way of which a step was not checked is never called whole.
+// wayVerdict names the first break, or what may be one. A way of which a step was not checked is never called whole.
 func wayVerdict(hops []hop) string {
-	unread, none, warned := 0, "no break found", ""
+	unread, none, warned, maybe := 0, "no break found", "", ""
 	for _, h := range hops {
 		if h.Broken != "" {
 			return "breaks at " + h.At + ": " + h.Broken
@@ -191,9 +204,15 @@ func wayVerdict(hops []hop) string {
 		if h.Unread != "" {
 			unread++
 		}
+		if h.Maybe != "" && maybe == "" {
+			maybe = "may break at " + h.At + ": " + h.Maybe
+		}
 		if h.Warning != "" && warned == "" {
 			none, warned = "no certain break found", "; warning at "+h.At+": "+h.Warning
 		}
+	}
+	if maybe != "" {
+		return maybe
 	}
 	if unread > 0 {
 		return fmt.Sprintf("%s in what was checked; %d of %d steps were not, or not completely%s", none, unread, len(hops), warned)
@@ -211,6 +230,9 @@ func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) 
 		}
 		if h.Warning != "" {
 			state += "; warning: " + h.Warning
+		}
+		if h.Maybe != "" {
+			state += "; may be broken: " + h.Maybe
 		}
 		if h.Broken != "" {
 			state = "BROKEN: " + h.Broken

@@ -37,7 +37,7 @@ func TestTell(t *testing.T) {
 	} {
 		h.tell(&f)
 	}
-	if !strings.HasPrefix(h.Warning, "left over [PL3004") || !strings.HasPrefix(h.Broken, "no route [PL3003") {
+	if !strings.HasPrefix(h.Warning, "left over [PL3004") || !strings.HasPrefix(h.Maybe, "no route [PL3003") || h.Broken != "" {
 		t.Errorf("got %+v", h)
 	}
 }
@@ -49,7 +49,7 @@ func TestHopsOfFolded(t *testing.T) {
 	r := &audit.Report{
 		View:     model.Seal(&model.Snapshot{}),
 		Findings: []finding.Finding{{Code: finding.PL4008, Severity: finding.Warning, Subject: node, Summary: "Felix is not ready"}},
-		Folded:   []finding.Finding{{Code: finding.PL3003, Severity: finding.Error, Subject: model.Ref{Kind: model.KindPod, Name: "shop/db-0"}, Summary: "no route"}},
+		Folded:   []finding.Finding{{Code: finding.PL3003, Severity: finding.Error, State: finding.Confirmed, Subject: model.Ref{Kind: model.KindPod, Name: "shop/db-0"}, Summary: "no route"}},
 	}
 	e := end{ref: r.Folded[0].Subject, node: node.Name, r: r}
 	if h := e.hops(); !strings.HasPrefix(h[0].Broken, "no route") || !strings.HasPrefix(h[1].Warning, "Felix") || h[1].Broken != "" {

@@ -90,11 +90,36 @@ func (s *Session) PrintTable(width int, rows [][]string) {
 	}
 }
 
-// PrintLines prints lines of any text, each cut to width; 0 means not at all.
+// PrintLines prints lines of any text. What is longer than width goes on in the next line, two columns to the right: what was not
+// checked, and why, is never cut. 0 means any width.
 func (s *Session) PrintLines(width int, lines ...string) {
 	for _, l := range lines {
-		fmt.Fprintln(s.Stdout, cut(plain.Line(l), width))
+		rest, indent := []rune(plain.Line(l)), ""
+		for room := width; width > 0 && len(rest) > room && room > 0; room = width - len(indent) {
+			at := room
+			if i := lastSpace(rest[:room+1]); i > 0 {
+				at = i
+			}
+			fmt.Fprintln(s.Stdout, indent+strings.TrimRight(string(rest[:at]), " "))
+			rest, indent = []rune(strings.TrimLeft(string(rest[at:]), " ")), "  "
+		}
+		fmt.Fprintln(s.Stdout, indent+string(rest))
 	}
+}
+
+// PrintRow prints one row of a table that grows, cut to width; 0 means not at all.
+func (s *Session) PrintRow(width int, row string) {
+	fmt.Fprintln(s.Stdout, cut(plain.Line(row), width))
+}
+
+// lastSpace is the position of the last space; -1 if there is none.
+func lastSpace(text []rune) int {
+	for i := len(text) - 1; i >= 0; i-- {
+		if text[i] == ' ' {
+			return i
+		}
+	}
+	return -1
 }
 
 // PrintLabelled prints any text behind a label. It breaks the text at spaces, so that no line is

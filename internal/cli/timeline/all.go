@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,6 +20,8 @@ type summary struct {
 	Kind       string    `json:"kind"`
 	Pods       int       `json:"pods"` // that the logs report
 	Verdicts   []verdict `json:"verdicts"`
+	// FailedCalls are the CNI calls that failed, whether or not they are of a known pattern.
+	FailedCalls []timeline.FailedCalls `json:"failedCalls"`
 	// Account says what was read and understood: the verdicts are about that only.
 	Account timeline.Account `json:"account"`
 	Files   []timeline.File  `json:"files"`
@@ -27,28 +30,30 @@ type summary struct {
 // showAll lists all verdicts.
 func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	verdicts, pods := timeline.JudgeAll(log)
+	failed := log.FailedCalls()
 	files := log.Files()
 	account := timeline.AccountOf(files)
 	switch {
 	case term.IsDocument(output):
-		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, Account: account, Files: term.NotNil(files)}
+		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, FailedCalls: term.NotNil(failed), Account: account, Files: term.NotNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
 		}
 		if err := sess.PrintDocument(doc, output); err != nil {
 			return err
 		}
-		return exit(files, nil)
+		return found(exit(files, nil), len(verdicts)+len(failed))
 	case output == "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
 	printLeft(sess, files)
-	if len(verdicts) == 0 {
-		fmt.Fprintf(sess.Stdout, "No problem found in what was understood: %s\n", plain.Count(pods, "pod"))
-		fmt.Fprintf(sess.Stdout, "(%s).\n", account.Says())
-		return exit(files, nil)
-	}
 	cols := sess.Width()
+	if len(verdicts) == 0 {
+		sess.PrintLines(cols, fmt.Sprintf("No known failure pattern: %s.", plain.Count(pods, "pod")))
+		sess.PrintLines(cols, failedCalls(failed))
+		fmt.Fprintf(sess.Stdout, "(%s)\n", account.Says())
+		return found(exit(files, nil), len(failed))
+	}
 	if output == "wide" {
 		cols = 0
 	}
@@ -65,10 +70,48 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 		}
 	}
 	fmt.Fprintf(sess.Stdout, "\n%s, %s (%s)\n", plain.Count(len(verdicts), "verdict"), plain.Count(pods, "pod"), account.Says())
+	sess.PrintLines(cols, failedCalls(failed))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
 		sess.Next("timeline pod %s -n %s --logs ...", plain.Line(pod), plain.Line(ns))
 	}
-	return exit(files, nil)
+	return found(exit(files, nil), len(verdicts))
+}
+
+// found is the exit code of logs in which something went wrong; that they were not read completely counts more.
+func found(err error, n int) error {
+	if err == nil && n > 0 {
+		return term.ExitFindings
+	}
+	return err
+}
+
+// mostCauses is how many causes of failed calls are listed.
+const mostCauses = 5
+
+// failedCalls says what failed, whether or not it is of a known pattern.
+func failedCalls(all []timeline.FailedCalls) string {
+	if len(all) == 0 {
+		return "No failed CNI call."
+	}
+	n := 0
+	var parts []string
+	for i, f := range all {
+		n += f.Count
+		if i == mostCauses {
+			parts = append(parts, fmt.Sprintf("%d more causes", len(all)-mostCauses))
+		}
+		if i >= mostCauses {
+			continue
+		}
+		of := ""
+		if f.Pods == 0 {
+			of = ", of pods that no line names"
+		} else {
+			of = ", of " + plain.Count(f.Pods, "pod")
+		}
+		parts = append(parts, fmt.Sprintf("%d %s (%s%s)", f.Count, f.Call, cmp.Or(f.Cause, "no known cause"), of))
+	}
+	return plain.Count(n, "failed CNI call") + ": " + strings.Join(parts, "; ") + "."
 }
 
 // subject gives what a verdict is about: its pod, its node, or at least a line.

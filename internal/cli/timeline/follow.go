@@ -76,7 +76,7 @@ func (fo *follower) show(judged bool) {
 					fmt.Fprintln(fo.sess.Stdout, day)
 				}
 			}
-			fo.sess.PrintLines(cols, fmt.Sprintf("%s  %-8s  %-34s %s", at, plain.Dash(plain.ShortID(e.Sandbox)), what, filepath.Base(where)))
+			fo.sess.PrintRow(cols, fmt.Sprintf("%s  %-8s  %-34s %s", at, plain.Dash(plain.ShortID(e.Sandbox)), what, filepath.Base(where)))
 		}
 		if !judged {
 			continue

@@ -29,6 +29,8 @@ var kubeletSays = map[string][]phrase{
 		{`skipping pod synchronization`, (*Parser).stalled},
 	},
 	"kuberuntime_manager.go": {
+		{`"CreatePodSandbox for pod failed"`, (*Parser).notCreated},
+		{`CreatePodSandbox for pod "`, (*Parser).notCreated},
 		{`"Determined the ip for pod after sandbox changed"`, (*Parser).addressed},
 		{`Determined the ip "`, (*Parser).addressed},
 		{`"Failed to stop sandbox"`, (*Parser).sandboxNamed},

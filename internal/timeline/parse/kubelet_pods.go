@@ -60,17 +60,26 @@ func (t *Parser) withoutInterface(r *records.Record) {
 	}
 }
 
-// notSynced reports only pods that could not be stopped; other lines report why one could not
-// start.
+// notSynced reports pods that could not be stopped, or got no sandbox.
 func (t *Parser) notSynced(r *records.Record) {
-	t.killFailed(r, newPod(field(r.Text, "pod")), uidOf(field(r.Text, "podUID")), failure(r.Text))
+	t.syncFailed(r, newPod(field(r.Text, "pod")), uidOf(field(r.Text, "podUID")), failure(r.Text))
+}
+
+func (t *Parser) syncFailed(r *records.Record, pod, uid string, words []byte) {
+	if indexString(words, "CreatePodSandbox") < 0 {
+		t.killFailed(r, pod, uid, words)
+		return
+	}
+	if kind := notCreatedBy(words); kind != timeline.PodSeen {
+		t.fromKubelet(r, timeline.Event{Kind: kind, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)})
+	}
 }
 
 // notSynced2017 reads `Error syncing pod UID ("name_ns(uid)"), skipping: …`.
 func (t *Parser) notSynced2017(r *records.Record) {
 	if of, ok := between(r.Text, `("`, `"`); ok {
 		pod, uid := oldPod(of)
-		t.killFailed(r, pod, uid, failure(r.Text))
+		t.syncFailed(r, pod, uid, failure(r.Text))
 	}
 }
 

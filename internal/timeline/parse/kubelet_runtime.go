@@ -9,7 +9,7 @@ import (
 
 // serviceSays are the kubelet's messages about failed calls to the runtime.
 var serviceSays = phrases((*Parser).callFailed,
-	`"StopPodSandbox from`, `"RemovePodSandbox from`, `"ExecSync`, `"ListPodSandbox`, `"ListContainers`, `"Status from`, `"Version from`,
+	`"RunPodSandbox from`, `RunPodSandbox from`, `"StopPodSandbox from`, `"RemovePodSandbox from`, `"ExecSync`, `"ListPodSandbox`, `"ListContainers`, `"Status from`, `"Version from`,
 	`StopPodSandbox "`, `RemovePodSandbox "`, `StopContainer "`, `ExecSync `, `ListPodSandbox with`, `ListContainers with`, `Status from`, `Version from`)
 
 // failedCalls are the calls that name a sandbox or a container, and what their failure is.
@@ -23,6 +23,10 @@ var failedCalls = map[string]timeline.Kind{
 func (t *Parser) callFailed(r *records.Record) {
 	verb, rest, _ := bytes.Cut(bytes.TrimPrefix(r.Text, []byte{'"'}), []byte{' '})
 	words := failure(r.Text)
+	if string(verb) == "RunPodSandbox" {
+		t.notRun(r, words)
+		return
+	}
 	e := timeline.Event{Kind: failedCalls[string(verb)], Note: note(words)}
 	of := func(name string) string {
 		if r.Text[0] == '"' {
@@ -45,6 +49,17 @@ func (t *Parser) callFailed(r *records.Record) {
 		e.Kind = timeline.RuntimeTimeout
 	}
 	t.fromKubelet(r, e)
+}
+
+// notRun reads why the runtime made no sandbox. The line names the sandbox, and no pod.
+func (t *Parser) notRun(r *records.Record, words []byte) {
+	e := timeline.Event{Kind: notCreatedBy(words), Sandbox: idAfter(words, "sandbox "), Note: note(words)}
+	if of, ok := between(words, `set up pod "`, `"`); ok {
+		e.Pod, _ = oldPod(of)
+	}
+	if e.Kind != timeline.PodSeen {
+		t.fromKubelet(r, e)
+	}
 }
 
 // stalled reads that the kubelet does not synchronize pods because the runtime does not answer.

@@ -20,6 +20,8 @@ var runtimeSays = [256][]phrase{
 		{"Error running exec in container", (*Parser).dockerExec},
 		{"Error removing mounted layer ", (*Parser).dockerBusy},
 		{"Error stopping network on cleanup: ", (*Parser).crioNetworkFailed},
+		{"Error adding pod ", (*Parser).crioAddFailed},
+		{"Error while adding pod to CNI network ", (*Parser).crioAddFailed},
 	},
 	'F': {
 		{`Failed to destroy network for sandbox "`, (*Parser).networkKept},

@@ -58,6 +58,16 @@ func (t *Parser) crioCalls(r *records.Record) {
 	t.say(r, crio, e)
 }
 
+// crioAddFailed reads `Error adding pod ns_name to CNI network "…": …` and, until 2021, `Error while adding pod to CNI network "…": …`,
+// which names no pod. Neither names the sandbox.
+func (t *Parser) crioAddFailed(r *records.Record) {
+	e := timeline.Event{Kind: timeline.AddFailed, Note: note(r.Text)}
+	if of, ok := between(r.Text, "adding pod ", " "); ok {
+		e.Pod = turnedPod(of)
+	}
+	t.say(r, crio, e)
+}
+
 // crioNetworkFailed reads `… destroy network for pod sandbox k8s_name_ns_uid_0(ID): …`.
 func (t *Parser) crioNetworkFailed(r *records.Record) {
 	e := timeline.Event{Kind: timeline.DelFailed, Note: note(r.Text)}

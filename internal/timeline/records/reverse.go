@@ -15,7 +15,7 @@ var errReversed = errors.New("newest line first, and too large to be turned roun
 // newestFirst reports by the beginning of a file whether its lines go back in time, as stores of
 // logs show them. Judged as they stand, every cause would follow its effect.
 func newestFirst(head []byte, export bool, n *names) bool {
-	const enough, most = 3, 500
+	const enough, certain, most = 3, 2, 500 // a line may be late; all of them are not
 	p := parser{names: n, export: export}
 	var last stamp
 	up, down := 0, 0
@@ -44,7 +44,7 @@ func newestFirst(head []byte, export bool, n *names) bool {
 		}
 		last = s
 	}
-	return down >= enough && down > 4*up
+	return down >= enough && down > 4*up || down >= certain && up == 0
 }
 
 // compare orders two timestamps of one file, as written.

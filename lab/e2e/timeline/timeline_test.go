@@ -98,7 +98,7 @@ func timeline(t *testing.T, l *lab.Lab, args ...string) summary {
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &s)
 	}
-	if err != nil || code != 0 && code != 3 { // 3: a log was not read completely, and is named
+	if err != nil || code != 0 && code != 1 && code != 3 { // 1: something failed; 3: a log was not read completely, and is named
 		t.Fatalf("timeline %s: exit code %d, %v\n%.2000s", strings.Join(args, " "), code, err, out)
 	}
 	return s
