@@ -132,8 +132,12 @@ var nodeFaults = []fault{
 		w.shut[n] = true
 		p := w.runningOn(n)
 		f := w.facts(n)
-		six := p.IPs[0].Is6()
-		f.Sysctls = append(f.Sysctls, model.Sysctl{Device: "vxlan.calico", Key: "forwarding", IPv6: six, Value: "0", Since: old})
+		if p.IPs[0].Is6() {
+			i := slices.IndexFunc(f.Sysctls, func(s model.Sysctl) bool { return s.Device == "all" && s.Key == "forwarding" })
+			f.Sysctls[i].Value = "0"
+		} else {
+			f.Sysctls = append(f.Sysctls, model.Sysctl{Device: "vxlan.calico", Key: "forwarding", Value: "0", Since: old})
+		}
 		return []string{"!PL3008/" + n}
 	}},
 	{"no way to a pod of another node", "agents", func(w *world) []string {
@@ -215,7 +219,13 @@ var nodeFaults = []fault{
 		n := w.node().Name
 		w.shut[n] = true
 		want := "!PL4008/" + n
-		w.s.Pods = append(w.s.Pods, model.Pod{Namespace: "calico-system", Name: w.fresh("calico-node"), UID: uidOf(n), Node: n, Phase: model.Running, HostNetwork: true, Owner: "DaemonSet/calico-node", Created: old, Started: old, Written: old})
+		for i := range w.s.Nodes { // were there none on the others, nobody could say how those are
+			on := w.s.Nodes[i].Name
+			w.s.Pods = append(w.s.Pods, model.Pod{
+				Namespace: "calico-system", Name: w.fresh("calico-node"), UID: uidOf("calico-node on " + on), Node: on, Phase: model.Running, Ready: on != n,
+				HostNetwork: true, Owner: "DaemonSet/calico-node", Created: old, Started: old, Written: old,
+			})
+		}
 		return []string{want}
 	}},
 	{"ADD fails", "", func(w *world) []string {

@@ -61,8 +61,11 @@ func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 			{Dst: netip.PrefixFrom(tunnel, 28).Masked(), Table: 254, Protocol: 80, Type: "blackhole", Since: old},
 			{Dst: single(tunnel), Link: overlay, Table: 255, Type: "local", Scope: "host", Since: old},
 		},
-		Paths:     []model.Path{{IP: tunnel, Link: 1, Table: 255, Type: "local", Since: old}},
-		Sysctls:   []model.Sysctl{{Device: "all", Key: "proxy_arp", Value: "0", Since: old}},
+		Paths: []model.Path{{IP: tunnel, Link: 1, Table: 255, Type: "local", Since: old}},
+		Sysctls: []model.Sysctl{
+			{Device: "all", Key: "proxy_arp", Value: "0", Since: old},
+			{Device: "all", Key: "forwarding", IPv6: true, Value: "1", Since: old},
+		},
 		Proxies:   []model.Proxy{{State: "ready", Process: true, Since: old}},
 		Guards:    []model.Guard{{Wanted: "enforce", Mode: "enforce", Version: "v3.31.0", Since: old}},
 		Processes: []model.Process{{PID: 100, Name: "calico-node", Why: "felix", State: "S", Since: old}},

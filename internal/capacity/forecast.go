@@ -96,7 +96,7 @@ func (h *History) grows(p *Pool) (perSecond float64, seen time.Duration, ok bool
 		window = Short
 		perSecond, ok = h.Growth(p.Name, window)
 	}
-	if ok = ok && perSecond*day.Seconds() >= 1 && p.Addresses < Many; ok {
+	if ok = ok && perSecond*day.Seconds() >= 1 && p.Addresses < Many && !p.Idle; ok {
 		all := h.pools[p.Name]
 		seen = min(window, all[len(all)-1].at-all[0].at)
 	}

@@ -19,6 +19,8 @@ type Pool struct {
 	Blocks     int // in all, at most Many
 	UsedBlocks int
 	Disabled   bool
+	Kept       int  // by IPReservations, and not allocated
+	Idle       bool // nobody waits for a free address: it is disabled, or made for certain Services
 }
 
 // Many is what is told of pools with more addresses or blocks: nobody runs out of them.
@@ -36,10 +38,12 @@ func Pools(r *audit.Report) (out []Pool, ok bool) {
 		use := v.PoolUse(row)
 		lost := min(leaked[p.Name], use.Held)
 		one := Pool{
-			Name: p.Name, Disabled: p.Disabled, Addresses: model.Size(p.CIDR, Many), Leaked: lost, Used: use.Held - lost,
+			Name: p.Name, Disabled: p.Disabled, Idle: p.Disabled || p.ForCertain(), Addresses: model.Size(p.CIDR, Many), Leaked: lost, Used: use.Held - lost,
 			UsedBlocks: use.Blocks, Blocks: blocksOf(p),
 		}
-		one.Free = max(0, one.Addresses-use.Held)
+		kept, held := v.Kept(p.CIDR)
+		one.Kept = kept - held
+		one.Free = max(0, one.Addresses-use.Held-one.Kept)
 		out = append(out, one)
 	}
 	return out, true

@@ -131,7 +131,7 @@ func TestFixtures(t *testing.T) {
 func skips(all []detect.Skip) string {
 	codes := map[string][]string{}
 	for _, s := range all {
-		if !s.OutOfScope {
+		if !s.OutOfScope || s.Unknown {
 			why := s.Why
 			if s.NotApplicable {
 				why = "not applicable: " + why

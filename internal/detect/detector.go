@@ -35,6 +35,7 @@ type Pass struct {
 	table    model.Table // with row: the subject that Run evaluates now
 	row      int32
 	report   func(finding.Finding) // merges findings with the same key
+	felix    *bool                 // whether any pod of the cluster runs Felix; nil until it is needed
 	fars     map[string]*farNode   // see far
 	recorded *recordedWays         // what Calico's records say of ways between nodes; nil until it is needed
 	untold   map[string][]string   // by reason: nodes of which what was read does not tell what Run compares

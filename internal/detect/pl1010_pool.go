@@ -126,8 +126,8 @@ func runningIn(p *Pass, b *model.Block) (out []model.Ref) {
 func enabled(p *Pass, four bool, use, tunnel string) bool {
 	for row := range int32(p.Rows(model.Pools)) { // a cluster has a few
 		o := p.Pool(row)
-		if use == "Workload" && (o.Assignment == "Manual" || o.Selector == "!all()") {
-			continue // only for pods that name it
+		if use == "Workload" && o.OnRequest() {
+			continue
 		}
 		if !o.Disabled && o.CIDR.Addr().Is4() == four && o.Serves(use) && (tunnel == "" || o.Tunnel == tunnel) {
 			return true

@@ -15,7 +15,7 @@ var PL1012 = &Detector{
 	Code: finding.PL1012, Title: "addresses of host-local and sandboxes of the node disagree", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Sandboxes},
-	Uses:       []model.Table{model.HostLocal, model.Attachments, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
+	Uses:       []model.Table{model.HostLocal, model.Attachments, model.CNIConfigs, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
 	ShadowedBy: []finding.Code{finding.PL4009},
 	Applies:    ipamIsHostLocal, Since: "0.3", Run: hostLocal,
 }
@@ -44,9 +44,13 @@ func hostLocal(p *Pass, _ model.Table, row int32) {
 		p.untold[noHostLocal] = append(p.untold[noHostLocal], n.Name)
 		return
 	}
+	network := "" // that the runtime has loaded: files of another are left of what was there before
+	if s := p.CNISetupOn(n.Name); s.Loaded != nil && !s.Loaded.Multus() {
+		network = s.Loaded.Network
+	}
 	var rows []model.Reserved // of the node's range: others are of other networks, or of containers that are no pods
 	for _, r := range p.ReservedOn(n.Name) {
-		if inRange(n, r.IP) {
+		if inRange(n, r.IP) && (network == "" || r.Network == network) {
 			rows = append(rows, r)
 		}
 	}
@@ -59,6 +63,9 @@ func hostLocal(p *Pass, _ model.Table, row int32) {
 func leakedFiles(p *Pass, n *model.Node, rows []model.Reserved) {
 	has := map[netip.Addr]bool{}
 	for pod := range p.PodsOn(n.Name) {
+		if pod.Finished() {
+			continue // the sandbox that had it is gone, and its DEL has run
+		}
 		for _, ip := range pod.IPs {
 			has[ip] = true // also of one that ends: its DEL removes the file
 		}

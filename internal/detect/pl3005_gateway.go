@@ -2,6 +2,7 @@ package detect
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -18,13 +19,22 @@ var PL3005 = &Detector{
 	Applies:    kernelIsCalicos, Since: "0.2", Run: noGateway,
 }
 
+// gateway6 is said of nodes with pods that have no IPv4 gateway.
+const gateway6 = "IPv6 gateways of pods are not evaluated,"
+
 // gateway is the next hop of every Calico pod. No interface has this address; the pod's host
 // interface answers ARP for it (proxy ARP).
 var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
 
 func noGateway(p *Pass, _ model.Table, row int32) {
 	s, ok := seatOf(p, row)
-	if !ok || s.machine() || s.inside == nil || !asksGateway(s.inside) || eBPF(p, s.pod.Node) {
+	if !ok || s.machine() || s.inside == nil || eBPF(p, s.pod.Node) {
+		return
+	}
+	if !asksGateway(s.inside) {
+		if !slices.ContainsFunc(s.ips, netip.Addr.Is4) && len(s.ips) > 0 && !slices.Contains(p.untold[gateway6], s.pod.Node) {
+			p.untold[gateway6] = append(p.untold[gateway6], s.pod.Node)
+		}
 		return
 	}
 	own, wrong := s.hostSide(p)

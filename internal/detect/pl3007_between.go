@@ -57,7 +57,28 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 			w.judge(netip.PrefixFrom(a.IP, a.IP.BitLen()), peer.Name)
 		}
 	}
+	for _, why := range []string{encrypts, severalHops, perPod} {
+		if w.unsaid[why] {
+			p.untold[why] = append(p.untold[why], n.Name)
+		}
+	}
 	w.report()
+}
+
+// What is said of nodes some of whose ways cannot be followed.
+const (
+	encrypts    = "WireGuard encrypts packets to other nodes, and its peers are not read,"
+	severalHops = "routes with several next hops are not followed,"
+	perPod      = "routes to other nodes are of single pods, and only those that are there are followed,"
+)
+
+// leaves notes why a way is not evaluated.
+func (w *ways) leaves(why string) fault {
+	if w.unsaid == nil {
+		w.unsaid = map[string]bool{}
+	}
+	w.unsaid[why] = true
+	return fault{}
 }
 
 // bpfForwards is said of nodes whose packets take other ways than the kernel's routes.
@@ -131,7 +152,9 @@ type ways struct {
 	pods    []model.Ref           // running on it
 	parts   []fault               // of blocks: what rejects their packets, or may lead them elsewhere (without why), without peer
 	faults  []fault
-	closed  *closedWays // nil if all rows are there
+	closed  *closedWays     // nil if all rows are there
+	relay   bool            // packets come from another node
+	unsaid  map[string]bool // why some are not evaluated
 }
 
 // A fault is a way that does not lead to its node.
@@ -153,13 +176,7 @@ func newWays(p *Pass, n *model.Node) *ways {
 			}
 		}
 	}
-	for _, l := range p.LinksOn(n.Name) {
-		for _, subnet := range l.IPs {
-			if slices.Contains(p.CalicoIPsOf(n), subnet.Addr().Unmap()) {
-				w.subnets = append(w.subnets, subnet.Masked())
-			}
-		}
-	}
+	w.subnets = subnetsOf(p, n)
 	w.addParts()
 	w.closed = w.close()
 	return w

@@ -40,15 +40,15 @@ func notForwarding(p *Pass, _ model.Table, row int32) {
 		if !family[six] {
 			continue
 		}
-		for _, l := range uplinks(p, n, six) {
-			s := p.SysctlOf(n.Name, l.Name, "forwarding", six)
-			if s == nil || s.Value != "0" {
-				continue
-			}
+		off := forwardingOff(p, n)
+		if six {
+			off = forwardingOff6(p, n)
+		}
+		if off != nil {
 			reportKernel(p, n.Name, finding.Finding{
 				Subject: n.Ref(), About: pods,
-				Summary:  fmt.Sprintf("forwarding of %s is off (%s): packets that arrive there for %s are dropped", plain(l.Name, maxName), sysctlName(s), count(len(pods), "pod", "pods")),
-				Evidence: []finding.Evidence{sysctlSays(s)},
+				Summary:  fmt.Sprintf("%s is 0: packets that arrive on %s for %s are dropped", sysctlName(off.sysctl), off.where, count(len(pods), "pod", "pods")),
+				Evidence: []finding.Evidence{sysctlSays(off.sysctl)},
 			})
 			return
 		}
@@ -57,6 +57,57 @@ func notForwarding(p *Pass, _ model.Table, row int32) {
 			return
 		}
 	}
+}
+
+// An unforwarded is a sysctl by which a node drops packets for its pods, and where they arrive.
+type unforwarded struct {
+	sysctl *model.Sysctl
+	where  string
+}
+
+// forwardingOff finds an uplink that does not forward IPv4: the kernel decides by the interface on which a packet arrives.
+func forwardingOff(p *Pass, n *model.Node) *unforwarded {
+	for _, l := range uplinks(p, n, false) {
+		if s := p.SysctlOf(n.Name, l.Name, "forwarding", false); s != nil && s.Value == "0" {
+			return &unforwarded{s, plain(l.Name, maxName)}
+		}
+	}
+	return nil
+}
+
+// noForwarding6 is said of nodes with IPv6 pods whose sysctl was not reported.
+const noForwarding6 = "net.ipv6.conf.all.forwarding was not read,"
+
+// forwardingOff6 reports that a node does not forward IPv6. conf/all/forwarding alone decides: that of an interface says whether it
+// is a router there, which accepts no router advertisements. From Linux 6.17 on, force_forwarding lets single interfaces forward.
+func forwardingOff6(p *Pass, n *model.Node) *unforwarded {
+	all := p.SysctlOf(n.Name, "all", "forwarding", true)
+	switch {
+	case all == nil:
+		p.untold[noForwarding6] = append(p.untold[noForwarding6], n.Name)
+		return nil
+	case all.Value != "0":
+		return nil
+	}
+	forced := func(l *model.Link) bool {
+		s := p.SysctlOf(n.Name, l.Name, "force_forwarding", true)
+		return s != nil && s.Value == "1"
+	}
+	links := uplinks(p, n, true)
+	if len(links) == 0 {
+		return &unforwarded{all, "any interface"}
+	}
+	var names []string
+	for _, l := range links {
+		if !forced(l) {
+			names = append(names, plain(l.Name, maxName))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return &unforwarded{all, some(names)}
 }
 
 // uplinks are the interfaces by which packets of other nodes arrive: with the node's address in
@@ -74,11 +125,12 @@ func uplinks(p *Pass, n *model.Node, six bool) (out []*model.Link) {
 	return out
 }
 
-// defaultLinks are the indexes of the interfaces that default routes use.
+// defaultLinks are the indexes of the interfaces that default routes of the main table use: those of VRFs and of policies by source
+// or interface are for other packets than those of pods.
 func defaultLinks(p *Pass, node string, six bool) map[int]bool {
 	out := map[int]bool{}
 	for _, r := range p.RoutesOn(node) {
-		if r.Dst.Bits() == 0 && r.Dst.Addr().Is6() == six && r.Type == "" {
+		if r.Dst.Bits() == 0 && r.Dst.Addr().Is6() == six && r.Type == "" && r.Table == tableMain {
 			out[r.Link] = true
 		}
 	}

@@ -129,17 +129,54 @@ func (s *seat) limit(p *Pass) (mtu int, of string, hard bool) {
 		return host.MTU, plain(host.Name, maxName), true
 	}
 	for _, ip := range s.ips {
-		pool := p.PoolWith(ip)
-		if pool == nil || pool.Mode != "Always" {
-			continue
-		}
-		name := map[string]string{"VXLAN": "vxlan.calico", "IPIP": "tunl0"}[pool.Tunnel]
-		if ip.Is6() {
-			name = "vxlan-v6.calico"
-		}
-		if l := p.LinkNamed(s.pod.Node, name); l != nil && l.Up && l.MTU > 0 {
-			return l.MTU, name, false
+		for _, name := range tunnelsOf(p, s.pod.Node, ip) {
+			if l := p.LinkNamed(s.pod.Node, name); l != nil && l.Up && l.MTU > 0 && (mtu == 0 || l.MTU < mtu) {
+				mtu, of = l.MTU, name
+			}
 		}
 	}
-	return 0, "", false
+	return mtu, of, false
+}
+
+// tunnelsOf are the tunnels that packets from an address of a pod may have to take to pods of other nodes.
+func tunnelsOf(p *Pass, node string, ip netip.Addr) (out []string) {
+	wireguard, vxlan, ipip := "wireguard.cali", "vxlan.calico", "tunl0"
+	if ip.Is6() {
+		wireguard, vxlan, ipip = "wg-v6.cali", "vxlan-v6.calico", ""
+	}
+	out = append(out, wireguard)
+	if pool := p.PoolWith(ip); pool != nil && (pool.Mode == "Always" || pool.Mode == "CrossSubnet" && otherSubnets(p, node, ip.Is6())) {
+		out = append(out, map[string]string{"VXLAN": vxlan, "IPIP": ipip}[pool.Tunnel])
+	}
+	return out
+}
+
+// otherSubnets reports whether any other node's address in Calico is in another subnet than the node's.
+func otherSubnets(p *Pass, node string, six bool) bool {
+	n := p.NodeByName(node)
+	if n == nil {
+		return false
+	}
+	own := subnetsOf(p, n)
+	nodes := p.Snapshot().Nodes
+	for i := range nodes {
+		for _, ip := range p.CalicoIPsOf(&nodes[i]) {
+			if ip.Is6() == six && len(own) > 0 && !slices.ContainsFunc(own, func(s netip.Prefix) bool { return s.Contains(ip) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// subnetsOf are the subnets of a node's addresses in Calico, as its interfaces have them.
+func subnetsOf(p *Pass, n *model.Node) (out []netip.Prefix) {
+	for _, l := range p.LinksOn(n.Name) {
+		for _, subnet := range l.IPs {
+			if slices.Contains(p.CalicoIPsOf(n), subnet.Addr().Unmap()) {
+				out = append(out, subnet.Masked())
+			}
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -31,7 +32,7 @@ func slowRuntime(p *Pass, _ model.Table, row int32) {
 	f := finding.Finding{Subject: model.Ref{Kind: model.KindRuntime, Name: n.Name + "/runtime"}, Node: n.Name, About: []model.Ref{n.Ref()}}
 	if worst := worstCall(p, n.Name, func(r *model.Runtime) bool { return r.Error != "" }); worst != nil {
 		f.Severity = finding.Error
-		f.Summary = fmt.Sprintf("%s fails on %s: %s", name, plain(worst.Call, maxName), plain(worst.Error, maxReason))
+		f.Summary = fmt.Sprintf("%s fails on %s: %s", name, cmp.Or(plain(worst.Call, maxName), "a call"), plain(worst.Error, maxReason))
 		f.Evidence = []finding.Evidence{{Ref: f.Subject, Says: "does not answer", Since: worst.Since}}
 		p.Report(f)
 	} else if worst := worstCall(p, n.Name, func(r *model.Runtime) bool { return r.Millis > late }); worst != nil {

@@ -29,8 +29,11 @@ const (
 	addTries = 2
 	addSpan  = 2 * time.Minute
 	addFresh = 10 * time.Minute
-	addRare  = 5 * time.Minute // between two attempts of one incident: longer apart are several that have passed
-	maxError = 500             // characters: the words that matter are often the last
+	addRare  = 7 * time.Minute // between two attempts of one incident: longer apart are several that have passed
+	// Of a pod that is Running but not ready, and whose node nobody sees: the last ADD may have worked.
+	addSpanBlind  = 10 * time.Minute
+	addFreshBlind = 5 * time.Minute
+	maxError      = 500 // characters: the words that matter are often the last
 )
 
 // failingAdds are what Events say about pods of one node whose ADD fails for one reason.
@@ -96,7 +99,7 @@ func starts(p *Pass, pod *model.Pod) bool {
 		return false
 	}
 	box, seen := running(p, pod)
-	return seen && box == nil || !seen && pod.Phase == model.Pending
+	return !seen || box == nil // after a reboot a kubelet reports Running for pods that have no sandbox yet
 }
 
 // attempts are the ADDs of a pod that failed, and the DELs of what such an ADD left: the kubelet
@@ -150,7 +153,11 @@ func addFailure(p *Pass, pod *model.Pod, all *[]*failingAdds) {
 		now = now.Add(time.Duration(m.Ahead) * time.Second) // Events have the kubelet's time
 	}
 	lasted := still.Sub(first.First)
-	if lasted < addSpan || lasted > time.Duration(tries)*addRare || now.Sub(still) > addFresh {
+	span, fresh := addSpan, addFresh
+	if _, seen := running(p, pod); !seen && pod.Phase == model.Running {
+		span, fresh = addSpanBlind, addFreshBlind
+	}
+	if lasted < span || lasted > time.Duration(tries)*addRare || now.Sub(still) > fresh {
 		return
 	}
 	words := cnierror.OwnWords(last.Message)

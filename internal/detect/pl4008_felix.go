@@ -18,6 +18,9 @@ var PL4008 = &Detector{
 	Since:      "0.3", Run: felixFails,
 }
 
+// noFelix is said of nodes with pods of Calico's network and without calico-node, where other nodes have one.
+const noFelix = "no pod of calico-node runs, and no agent reports whether Felix does,"
+
 const atOdds = "Felix does not answer, although calico-node is ready"
 
 func felixFails(p *Pass, _ model.Table, row int32) {
@@ -46,6 +49,9 @@ func felixFails(p *Pass, _ model.Table, row int32) {
 		f.Summary = "Felix does not run"
 	case calico != nil && !calico.Ready && calico.Deleted.IsZero():
 		f.Summary = "calico-node is not ready"
+	case m == nil && calico == nil && len(pods) > 0 && nodesHaveCalico(p):
+		p.untold[noFelix] = append(p.untold[noFelix], n.Name)
+		return
 	default:
 		return
 	}
@@ -68,11 +74,23 @@ func felixFails(p *Pass, _ model.Table, row int32) {
 	p.Report(f)
 }
 
+// nodesHaveCalico reports whether Felix runs as a pod on other nodes, and Calico makes the network of pods.
+func nodesHaveCalico(p *Pass) bool {
+	if p.felix == nil {
+		found := false
+		for i := range int32(p.Rows(model.Pods)) {
+			found = found || runsFelix(p.Pod(i))
+		}
+		p.felix = &found
+	}
+	return *p.felix && networkIsCalicos(p.Calico) == Yes
+}
+
 // runsFelix reports whether a pod is calico-node, by whatever name distributions give it.
 func runsFelix(pod *model.Pod) bool {
 	if !pod.HostNetwork || pod.Finished() {
 		return false
 	}
 	name, ok := strings.CutPrefix(pod.Owner, "DaemonSet/")
-	return ok && (name == "calico-node" || name == "canal" || name == "rke2-canal")
+	return ok && (strings.HasPrefix(name, "calico-node") || name == "canal" || name == "rke2-canal")
 }

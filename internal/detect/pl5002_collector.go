@@ -11,7 +11,7 @@ import (
 // address in use.
 var PL5002 = &Detector{
 	Code: finding.PL5002, Title: "IPAM garbage collector is stalled, crashes, or will release an address in use", Severity: finding.Error, Class: finding.Transient,
-	Each:       []model.Table{model.Blocks, model.Allocations, model.Components},
+	Each:       []model.Table{model.Blocks, model.Allocations, model.Components, model.Cluster},
 	Needs:      []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{finding.PL1003},
 	Uses:       []model.Table{model.Collector, model.Components, model.Endpoints},
@@ -23,6 +23,7 @@ var PL5002 = &Detector{
 var (
 	collectorCrashes = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/crashes"}
 	collectorStalled = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/not-ready"}
+	collectorAbsent  = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/absent"}
 )
 
 func collector(p *Pass, t model.Table, row int32) {
@@ -38,6 +39,8 @@ func collector(p *Pass, t model.Table, row int32) {
 				return
 			}
 		}
+	case model.Cluster:
+		noCollector(p)
 	case model.Components:
 		c := p.Component(row)
 		if c.Name == "calico-kube-controllers" && c.Wanted > 0 && c.Ready == 0 {
@@ -48,6 +51,25 @@ func collector(p *Pass, t model.Table, row int32) {
 		}
 	default:
 		aboutToFree(p, p.Allocation(row))
+	}
+}
+
+// noCollector reports that nothing collects, where Calico's workloads could be read.
+func noCollector(p *Pass) {
+	calico := false
+	for row := range int32(p.Rows(model.Components)) {
+		switch c := p.Component(row); c.Name {
+		case "calico-kube-controllers":
+			return
+		case "calico-node":
+			calico = true
+		}
+	}
+	if calico && p.State(model.Components, "") == model.Complete {
+		p.Report(finding.Finding{
+			Subject: collectorAbsent, Summary: "calico-kube-controllers does not exist: no leaked address is released", Class: finding.Teardown, Severity: finding.Warning,
+			Evidence: []finding.Evidence{{Ref: collectorAbsent, Says: "no such Deployment"}},
+		})
 	}
 }
 

@@ -54,27 +54,31 @@ func proxyFails(p *Pass, _ model.Table, row int32) {
 		p.untold[elsewhere] = append(p.untold[elsewhere], n.Name)
 	}
 	if says := idle[k.State]; says != "" {
-		reportProxy(p, n, says+": Services are as they were", finding.Evidence{Ref: m.Ref(), Says: says, Since: k.Since})
+		reportProxy(p, n, finding.Error, says+": Services are as they were", finding.Evidence{Ref: m.Ref(), Says: says, Since: k.Since})
 		return
 	}
-	if says := proxyRules(p, n, k); says != "" {
-		reportProxy(p, n, says, finding.Evidence{Ref: m.Ref(), Says: says}) // nothing tells when rules went
+	if severity, says := proxyRules(p, n, k); says != "" {
+		reportProxy(p, n, severity, says, finding.Evidence{Ref: m.Ref(), Says: says}) // nothing tells when rules went
 	}
 }
 
-// proxyRules says that the rules by which Services are reached are missing, or that nobody follows
+// proxyRules says, with how bad it is, that the rules by which Services are reached are missing, or that nobody follows
 // them; nothing if they are there, or cannot be told.
-func proxyRules(p *Pass, n *model.Node, k *model.Proxy) string {
+func proxyRules(p *Pass, n *model.Node, k *model.Proxy) (finding.Severity, string) {
 	if !p.Sees(n.Name, model.Firewall) {
 		p.untold[noFirewall] = append(p.untold[noFirewall], n.Name)
-		return ""
+		return "", ""
 	}
 	ipvs := p.LinkNamed(n.Name, "kube-ipvs0") != nil
+	severity := finding.Error
+	if leads, _ := servicesIn(p.ChainsOn(n.Name), false); leads { // a cluster may have no Service with an IPv6 address, which is not read
+		severity = finding.Warning
+	}
 	for _, six := range families(p, n) {
 		leads, legacy := servicesIn(p.ChainsOn(n.Name), six)
 		switch {
 		case k.State == "not running" && leads && hasProxyPod(p, n):
-			return "kube-proxy does not run, and its rules are there: Services are as they were"
+			return finding.Error, "kube-proxy does not run, and its rules are there: Services are as they were"
 		case leads && (k.State == "not running" || k.State == "unknown"):
 			p.untold[embedded] = append(p.untold[embedded], n.Name)
 		case leads:
@@ -85,10 +89,10 @@ func proxyRules(p *Pass, n *model.Node, k *model.Proxy) string {
 		case !k.Process:
 			p.untold[otherProxy] = append(p.untold[otherProxy], n.Name)
 		default:
-			return "kube-proxy runs, and none of its rules is there for " + family(!six) + ": no Service is reachable"
+			return severity, "kube-proxy runs, and none of its rules is there for " + family(!six) + ": no " + family(!six) + " Service is reachable"
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // hasProxyPod reports whether kube-proxy should run on the node as a pod, as kubeadm has it.
@@ -142,8 +146,8 @@ func families(p *Pass, n *model.Node) (out []bool) {
 	return out
 }
 
-func reportProxy(p *Pass, n *model.Node, says string, e finding.Evidence) {
-	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Summary: says, Evidence: []finding.Evidence{e}}
+func reportProxy(p *Pass, n *model.Node, severity finding.Severity, says string, e finding.Evidence) {
+	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Severity: severity, Summary: says, Evidence: []finding.Evidence{e}}
 	for pod := range p.PodsOn(n.Name) {
 		if pod.Networked() && pod.Phase == model.Running {
 			f.About = append(f.About, pod.Ref())

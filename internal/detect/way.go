@@ -15,12 +15,12 @@ import (
 func (w *ways) fault(dst netip.Prefix, peer *farNode, pool *model.Pool) fault {
 	ips := peer.ips[dst.Addr().Is6()]
 	tunnel, needed := w.tunnel(pool, ips)
+	if w.encrypted(dst) {
+		return w.leaves(encrypts)
+	}
 	var device *model.Link
 	if needed {
 		device = w.p.LinkNamed(w.n.Name, tunnel)
-		if w.encrypted(dst) {
-			return fault{}
-		}
 		switch {
 		case device == nil:
 			return fault{why: "the node has no " + tunnel, ref: w.n.Ref()}
@@ -36,8 +36,10 @@ func (w *ways) fault(dst netip.Prefix, peer *farNode, pool *model.Pool) fault {
 		return fault{why: "the node has no route", ref: w.n.Ref()}
 	case rejects(r.Type):
 		return fault{why: fmt.Sprintf("the route to %s is of type %s", r.Dst, r.Type), ref: w.n.Ref()}
-	case r.Type != "" || r.Link == 0:
-		return fault{} // of several next hops, or local
+	case r.Type != "":
+		return fault{} // local
+	case r.Link == 0:
+		return w.leaves(severalHops)
 	}
 	l := w.p.LinkAt(w.n.Name, r.Link)
 	switch {
@@ -47,6 +49,8 @@ func (w *ways) fault(dst netip.Prefix, peer *farNode, pool *model.Pool) fault {
 		return fault{why: plain(l.Name, maxName) + " is down", ref: l.Ref()}
 	case needed && l != device && pool.Mode == "CrossSubnet" && slices.Contains(ips, r.Gateway):
 		return fault{} // Calico's subnet of the nodes is wider than that of the interface
+	case needed && l != device && !dst.IsSingleIP() && r.Dst.Bits() < dst.Bits() && w.perPod(dst, device, pool.BlockSize):
+		return w.leaves(perPod)
 	case needed && l != device:
 		return fault{why: fmt.Sprintf("%s takes them out by %s, not by %s", routeName(r), plain(l.Name, maxName), tunnel), ref: w.n.Ref()}
 	case needed && pool.Tunnel == "VXLAN":
@@ -56,6 +60,21 @@ func (w *ways) fault(dst netip.Prefix, peer *farNode, pool *model.Pool) fault {
 	default:
 		return w.plainWay(r, l, peer, pool)
 	}
+}
+
+// perPod reports whether there are routes to single addresses of a block over the tunnel instead of one to the block (routeSource
+// WorkloadIPs).
+func (w *ways) perPod(block netip.Prefix, device *model.Link, blockSize int) (single bool) {
+	for _, r := range w.p.RoutesOn(w.n.Name) {
+		switch {
+		case r.Link != device.Index:
+		case r.Dst.Bits() == blockSize && r.Gateway.IsValid():
+			return false // another block has one
+		case r.Dst.IsSingleIP() && block.Contains(r.Dst.Addr()):
+			single = true
+		}
+	}
+	return single
 }
 
 // tunnel names the interface that packets to a node must take, if they must take one.
@@ -144,9 +163,23 @@ func (w *ways) plainWay(r *model.Route, l *model.Link, peer *farNode, pool *mode
 		return fault{}
 	}
 	for other := range w.p.NodesAt(r.Gateway) {
+		if w.forwards(other, r.Dst, peer, pool) {
+			continue // a route reflector that sets itself as next hop
+		}
 		return fault{why: fmt.Sprintf("the route leads to node %s (%s)", other.Name, r.Gateway), ref: w.n.Ref()}
 	}
 	return fault{}
+}
+
+// forwards reports whether another node sends packets on to their node, as its own routes say.
+func (w *ways) forwards(other *model.Node, dst netip.Prefix, peer *farNode, pool *model.Pool) bool {
+	if w.relay || other.Name == peer.Name || !w.p.Sees(other.Name, model.Links, model.Routes, model.Rules, model.Neighbours) {
+		return false
+	}
+	next := newWays(w.p, other)
+	next.relay = true // no further
+	r, rule := next.routing.to(dst, nil)
+	return rule == nil && r != nil && r.Dst.Bits() >= pool.BlockSize && slices.Contains(peer.ips[dst.Addr().Is6()], r.Gateway) && next.fault(dst, peer, pool).why == ""
 }
 
 func routeName(r *model.Route) string {

@@ -18,7 +18,7 @@ var settings = []struct {
 	keys   []string
 }{
 	{"ipv4", []string{"proxy_arp", "forwarding", "rp_filter", "route_localnet"}},
-	{"ipv6", []string{"forwarding", "proxy_ndp"}},
+	{"ipv6", []string{"forwarding", "force_forwarding", "proxy_ndp"}},
 }
 
 // maxUplinks is how many interfaces of the host itself are read: those to other nodes are few.

@@ -61,6 +61,18 @@ type Pool struct {
 // Ref names the pool.
 func (p *Pool) Ref() Ref { return Ref{KindPool, p.Name} }
 
+// OnRequest reports whether only pods that name the pool get its addresses.
+func (p *Pool) OnRequest() bool { return p.Assignment == "Manual" || p.Selector == "!all()" }
+
+// fewAddresses is how many a pool has at most that somebody made for certain Services.
+const fewAddresses = 4
+
+// ForCertain reports whether the pool was made for certain Services of type LoadBalancer: it has a few addresses for them, and
+// nobody waits for a free one.
+func (p *Pool) ForCertain() bool {
+	return p.Serves("LoadBalancer") && !p.Serves("Workload") && Size(p.CIDR, maxBlock) <= fewAddresses
+}
+
 // Serves reports whether the pool allows that use.
 func (p *Pool) Serves(use string) bool {
 	if len(p.Uses) == 0 {

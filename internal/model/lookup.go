@@ -154,6 +154,11 @@ func (v *View) PoolUse(pool int32) Usage {
 
 // NodeUse is the usage of a node's blocks, by Calico's node name.
 func (v *View) NodeUse(node string) Usage {
+	return v.NodeUseOf(node, false).Plus(v.NodeUseOf(node, true))
+}
+
+// NodeUseOf is that of one family.
+func (v *View) NodeUseOf(node string, six bool) Usage {
 	v.touched[Blocks] = true
-	return v.nodeUse[node]
+	return v.nodeUse[nodeFamily{node, six}]
 }

@@ -36,10 +36,10 @@ type View struct {
 	affinities     prefixes
 	endpointsByPod index[name]
 	pools          prefixes
-	poolUse        []Usage          // by row of Pools
-	nodeUse        map[string]Usage // by Calico's node name
-	strangers      map[string]bool  // Calico nodes that are no node of this cluster
-	aliases        map[string]int   // rows of Nodes, by Calico's names for them
+	poolUse        []Usage              // by row of Pools
+	nodeUse        map[nodeFamily]Usage // by Calico's node name
+	strangers      map[string]bool      // Calico nodes that are no node of this cluster
+	aliases        map[string]int       // rows of Nodes, by Calico's names for them
 	events         index[name]
 	podsByNode     []int32 // rows of Pods, by row of their node, those without one first
 	poduse         poduse  // built on first use; a copy made by Aside builds its own

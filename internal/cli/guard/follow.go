@@ -35,7 +35,7 @@ func followCalls(ctx context.Context, sess *term.Session, p agents, q callsQuest
 			}
 			told[c.Name] = c.At
 			r := callRow(c, callTime)
-			sess.PrintLines(sess.Width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
+			sess.PrintRow(sess.Width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
 		}
 		for _, l := range unreadNodes(s.unread) { // once, not every two seconds
 			if !silent[l] {
