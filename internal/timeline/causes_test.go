@@ -55,7 +55,7 @@ func TestCausesOfFailedCalls(t *testing.T) {
 				t.Fatal(err)
 			}
 			log := told(t, in)
-			verdicts, _ := timeline.JudgeAll(log)
+			verdicts, _, _ := timeline.JudgeAll(log)
 			var got []string
 			for _, v := range verdicts {
 				got = append(got, v.Pod+" "+string(v.Cause)+": "+v.Says)
@@ -83,7 +83,7 @@ func TestFailingAddsOfAChainedPlugin(t *testing.T) {
 		}
 	}
 	l.SetFiles([]timeline.File{{Name: "log", Lines: 100, Zoned: true}})
-	verdicts, _ := timeline.JudgeAll(l)
+	verdicts, _, _ := timeline.JudgeAll(l)
 	var got []string
 	for _, v := range verdicts {
 		if v.Cause == timeline.FailingAdd {

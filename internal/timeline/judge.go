@@ -23,20 +23,26 @@ func Judge(s *Story) {
 		v.Lines = tidy(v.Lines)
 	}
 	slices.SortStableFunc(s.Verdicts, func(a, b Verdict) int { return cmp.Compare(rank(a.Cause), rank(b.Cause)) })
+	s.Unexplained = unexplained(s, instances)
+	for _, u := range s.Unexplained {
+		s.NotShown = append(s.NotShown, u.Says)
+	}
 }
 
-// JudgeAll judges every story of the log, its addresses, listings and nodes: all verdicts in order
-// of time, and how many pods the log reports.
-func JudgeAll(l *Log) (verdicts []Verdict, pods int) {
+// JudgeAll judges every story of the log, its addresses, listings and nodes: all verdicts and what no
+// line explains in order of time, and how many pods the log reports.
+func JudgeAll(l *Log) (verdicts []Verdict, open []Unexplained, pods int) {
 	verdicts = slices.Concat(JudgeAddresses(l), JudgeListings(l), JudgeNodes(l))
 	l.Stories(func(s *Story) bool {
 		pods++
 		Judge(s)
 		verdicts = append(verdicts, s.Verdicts...)
+		open = append(open, s.Unexplained...)
 		return true
 	})
 	slices.SortStableFunc(verdicts, func(a, b Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
-	return verdicts, pods
+	slices.SortStableFunc(open, func(a, b Unexplained) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
+	return verdicts, open, pods
 }
 
 // rank orders causes by what a person on call needs first.

@@ -30,7 +30,7 @@ func judged(t *testing.T, text string) []timeline.Verdict {
 		t.Fatal(err)
 	}
 	l.SetFiles(files)
-	out, _ := timeline.JudgeAll(l)
+	out, _, _ := timeline.JudgeAll(l)
 	return out
 }
 

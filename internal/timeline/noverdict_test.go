@@ -99,7 +99,7 @@ func (in *innocent) days(name string, instances int) {
 }
 
 // Whatever is lost, however clocks differ, and in whichever order files are read:
-// innocent histories have no verdict.
+// innocent histories have no verdict, and nothing that is not explained.
 func TestInnocentHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -126,6 +126,9 @@ func TestInnocentHistories(t *testing.T) {
 			stories++
 			for _, v := range s.Verdicts {
 				t.Errorf("seed %d: %s: %s [%s] %s", seed, s.Pod, v.Cause, v.Certainty, v.Says)
+			}
+			for _, u := range s.Unexplained {
+				t.Errorf("seed %d: %s: %s", seed, s.Pod, u.Says)
 			}
 		}
 		if stories != 6 {

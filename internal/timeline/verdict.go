@@ -76,6 +76,8 @@ type Story struct {
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
 	NotShown  []string  `json:"notShown,omitempty"` // about the story as a whole
 
+	Unexplained []Unexplained `json:"-"` // also in NotShown
+
 	Also  map[int][]Place `json:"-"` // by event: further lines that report the same
 	apart []Event         // of a zone that is not known, unlike that of Events: no order with them is known
 	cover cover

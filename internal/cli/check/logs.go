@@ -17,7 +17,7 @@ func addCauses(ctx context.Context, sess *term.Session, r *audit.Report, f flags
 	if err != nil {
 		return err
 	}
-	verdicts, _ := timeline.JudgeAll(log)
+	verdicts, _, _ := timeline.JudgeAll(log)
 	timeline.SetCauses(verdicts, log.Files(), r.Findings, r.Unconfirmed)
 	for _, s := range timeline.Secrets(verdicts, log.Files()) {
 		if len(f.codes) == 0 && (keep == nil || keep(&s)) {

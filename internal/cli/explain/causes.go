@@ -38,7 +38,7 @@ func seekCauses(ctx context.Context, sess *term.Session, r *audit.Report, paths 
 			fmt.Fprintln(sess.Stderr, plain.Line(m))
 		}
 	}
-	verdicts, _ := timeline.JudgeAll(log)
+	verdicts, _, _ := timeline.JudgeAll(log)
 	timeline.SetCauses(verdicts, log.Files(), r.Findings, r.Unconfirmed)
 	return nil
 }

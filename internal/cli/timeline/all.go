@@ -22,6 +22,8 @@ type summary struct {
 	Verdicts   []verdict `json:"verdicts"`
 	// FailedCalls are the CNI calls that failed, whether or not they are of a known pattern.
 	FailedCalls []timeline.FailedCalls `json:"failedCalls"`
+	// Unexplained is what happened to sandboxes in use without a line that shows why.
+	Unexplained []timeline.Unexplained `json:"unexplained"`
 	// Account says what was read and understood: the verdicts are about that only.
 	Account timeline.Account `json:"account"`
 	Files   []timeline.File  `json:"files"`
@@ -29,20 +31,20 @@ type summary struct {
 
 // showAll lists all verdicts.
 func showAll(sess *term.Session, log *timeline.Log, output string) error {
-	verdicts, pods := timeline.JudgeAll(log)
+	verdicts, open, pods := timeline.JudgeAll(log)
 	failed := log.FailedCalls()
 	files := log.Files()
 	account := timeline.AccountOf(files)
 	switch {
 	case term.IsDocument(output):
-		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, FailedCalls: term.NotNil(failed), Account: account, Files: term.NotNil(files)}
+		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, FailedCalls: term.NotNil(failed), Unexplained: term.NotNil(open), Account: account, Files: term.NotNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
 		}
 		if err := sess.PrintDocument(doc, output); err != nil {
 			return err
 		}
-		return found(exit(files, nil), len(verdicts)+len(failed))
+		return found(exit(files, nil), len(verdicts)+len(failed)+len(open))
 	case output == "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
@@ -50,9 +52,10 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	cols := sess.Width()
 	if len(verdicts) == 0 {
 		sess.PrintLines(cols, fmt.Sprintf("No known failure pattern: %s.", plain.Count(pods, "pod")))
+		printOpen(sess, open, cols)
 		sess.PrintLines(cols, failedCalls(failed))
 		fmt.Fprintf(sess.Stdout, "(%s)\n", account.Says())
-		return found(exit(files, nil), len(failed))
+		return found(exit(files, nil), len(failed)+len(open))
 	}
 	if output == "wide" {
 		cols = 0
@@ -70,11 +73,26 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 		}
 	}
 	fmt.Fprintf(sess.Stdout, "\n%s, %s (%s)\n", plain.Count(len(verdicts), "verdict"), plain.Count(pods, "pod"), account.Says())
+	printOpen(sess, open, cols)
 	sess.PrintLines(cols, failedCalls(failed))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
 		sess.Next("timeline pod %s -n %s --logs ...", plain.Line(pod), plain.Line(ns))
 	}
 	return found(exit(files, nil), len(verdicts))
+}
+
+// mostOpen is how many unexplained removals are listed.
+const mostOpen = 10
+
+// printOpen says what no line explains.
+func printOpen(sess *term.Session, open []timeline.Unexplained, cols int) {
+	for i, u := range open {
+		if i == mostOpen {
+			sess.PrintLines(cols, fmt.Sprintf("UNKNOWN   %d more", len(open)-mostOpen))
+			return
+		}
+		sess.PrintLabelled(cols, "UNKNOWN   ", u.Pod+": "+u.Says)
+	}
 }
 
 // found is the exit code of logs in which something went wrong; that they were not read completely counts more.

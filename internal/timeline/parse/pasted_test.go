@@ -43,7 +43,7 @@ func TestPasted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			verdicts, _ := timeline.JudgeAll(log)
+			verdicts, _, _ := timeline.JudgeAll(log)
 			if len(verdicts) > 1 || (len(verdicts) == 1) != (want.cause != "") || len(verdicts) == 1 && verdicts[0].Cause != want.cause {
 				t.Errorf("verdicts %+v, want %q", verdicts, want.cause)
 			}
