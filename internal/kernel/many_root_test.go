@@ -27,7 +27,7 @@ func TestRootManyNamespaces(t *testing.T) {
 		wire(t, pin(t, fmt.Sprint("cni-", i)), fmt.Sprint("cali", i), fmt.Sprintf("10.0.%d.%d/32", i/250, i%250+1))
 	}
 	f := look(t)
-	if len(f.Attachments) != pods || len(f.Paths) != pods+1 || len(f.Links) != pods+1 || len(f.Sysctls) != 6*(pods+1) {
+	if len(f.Attachments) != pods || len(f.Paths) != pods+1 || len(f.Links) != pods+1 || everywhere(f.Sysctls) != 6*(pods+1) {
 		t.Errorf("%d attachments, %d paths, %d links, %d settings", len(f.Attachments), len(f.Paths), len(f.Links), len(f.Sysctls))
 	}
 	for _, l := range f.Links {
