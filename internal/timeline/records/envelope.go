@@ -112,7 +112,30 @@ func (p *parser) enveloped(b []byte) bool {
 	if e.message[0] == '[' {
 		return p.message(p.byteList(e.message))
 	}
-	return p.message(bytes.TrimRight(p.unquote(unquoted(e.message)), "\r\n"))
+	text := bytes.TrimRight(p.unquote(unquoted(e.message)), "\r\n")
+	return p.shipped(text) || p.message(text)
+}
+
+// shipped reads a message that begins with a header of syslog, as shippers take it from a file of syslog. Its time counts if it has its
+// zone, else that of the envelope.
+func (p *parser) shipped(b []byte) bool {
+	var s stamp
+	n := syslogStamp(b, &s)
+	if n == 0 {
+		n = isoStamp(b, &s)
+	}
+	if n == 0 || len(b) < n+2 || b[n] != ' ' {
+		return false
+	}
+	host, program, pid, text, ok := sender(b[n+1:])
+	if !ok || bytes.ContainsAny(host, "[]:=\"") {
+		return false
+	}
+	if s.zoned {
+		p.outer = s
+	}
+	p.rec.Node, p.rec.Program, p.rec.PID = p.names.of(host), p.names.of(program), pid
+	return p.message(text)
 }
 
 // logrusJSON reads a line of logrus as JSON: containerd writes so if its configuration asks for it.
