@@ -20,7 +20,7 @@ type Pool struct {
 	UsedBlocks int
 	Disabled   bool
 	Kept       int  // by IPReservations, and not allocated
-	Idle       bool // nobody waits for a free address: it is disabled, or made for certain Services
+	Idle       bool // nothing is assigned from it on its own: it is disabled, or made for certain Services
 }
 
 // Many is what is told of pools with more addresses or blocks: nobody runs out of them.

@@ -122,7 +122,7 @@ func namesOf(s *model.Snapshot) (n Names) {
 	return n
 }
 
-// WriteHead writes the first line, with the age of the judgement.
+// WriteHead writes the first line, with the age of the evaluation.
 func (rows *Rows) WriteHead(w io.Writer, age time.Duration) error {
 	head := rows.head
 	seconds := age.Seconds()

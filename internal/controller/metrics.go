@@ -26,7 +26,7 @@ var (
 	coverage     = metrics.NewGauge("coverage_ratio", "Which share of a source was read completely: of the tables of kubernetes and calico, of the nodes.", "source")
 	agents       = metrics.NewGauge("agents", "Agents: watched, asked through the API server, or silent.", "state")
 	agentLag     = metrics.NewGauge("agent_event_lag_seconds", "The longest time for which a watched agent has sent nothing.")
-	poolUse      = metrics.NewGauge("pool_addresses", "Addresses of a pool: used, leaked, reserved (by IPReservations) or free. Pools for which nobody waits have no free ones.", "pool", "state")
+	poolUse      = metrics.NewGauge("pool_addresses", "Addresses of a pool: used, leaked, reserved (by IPReservations) or free. Disabled pools, and those of a few addresses for Services, have no value for free.", "pool", "state")
 	poolBlocks   = metrics.NewGauge("pool_blocks", "Blocks of a pool: used or free.", "pool", "state")
 	poolGrowth   = metrics.NewGauge("pool_growth_addresses_per_second", "How many addresses of a pool are allocated more each second, over a window.", "pool", "window")
 	poolEmpty    = metrics.NewGauge("pool_exhaustion_seconds", "Seconds until a pool has no free address any more if it grows on; none if it does not grow.", "pool")
@@ -172,7 +172,7 @@ func (n *numbers) poolNumbers(r *audit.Report) (out []metrics.Number) {
 			poolUse.Is(float64(p.Used), p.Name, "used"), poolUse.Is(float64(p.Leaked), p.Name, "leaked"), poolUse.Is(float64(p.Kept), p.Name, "reserved"),
 			poolBlocks.Is(float64(p.UsedBlocks), p.Name, "used"), poolBlocks.Is(float64(max(0, p.Blocks-p.UsedBlocks)), p.Name, "free"))
 		if p.Idle {
-			continue // that none is free, or soon none, is nobody's alert
+			continue // no alert may fire because none is free
 		}
 		out = append(out, poolUse.Is(float64(p.Free), p.Name, "free"))
 		for name, window := range map[string]time.Duration{"6h": capacity.Short, "7d": capacity.Long} {

@@ -25,7 +25,7 @@ const (
 func nearlyFull(p *Pass, t model.Table, row int32) {
 	if t == model.Pools {
 		pool := p.Pool(row)
-		if pool.Disabled {
+		if pool.Disabled || pool.ForCertain() {
 			return
 		}
 		u, size := p.PoolUse(row), model.Size(pool.CIDR, 1<<30)
@@ -33,9 +33,6 @@ func nearlyFull(p *Pass, t model.Table, row int32) {
 		if kept, held := p.Kept(pool.CIDR); kept > held {
 			size -= kept - held // as if they were not there
 			of += fmt.Sprintf(", without %d that IPReservations keep,", kept-held)
-		}
-		if pool.ForCertain() {
-			return
 		}
 		reportFull(p, pool.Ref(), "", u.Held, size, of)
 		return

@@ -19,7 +19,7 @@ var PL3005 = &Detector{
 	Applies:    kernelIsCalicos, Since: "0.2", Run: noGateway,
 }
 
-// gateway6 is said of nodes with pods that have no IPv4 gateway.
+// gateway6 is reported for nodes with pods that have no IPv4 gateway.
 const gateway6 = "IPv6 gateways of pods are not evaluated,"
 
 // gateway is the next hop of every Calico pod. No interface has this address; the pod's host

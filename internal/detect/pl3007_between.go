@@ -65,7 +65,7 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 	w.report()
 }
 
-// What is said of nodes some of whose ways cannot be followed.
+// What is reported for nodes whose routes cannot all be evaluated.
 const (
 	encrypts    = "WireGuard encrypts packets to other nodes, and its peers are not read,"
 	severalHops = "routes with several next hops are not followed,"

@@ -75,7 +75,7 @@ func forwardingOff(p *Pass, n *model.Node) *unforwarded {
 	return nil
 }
 
-// noForwarding6 is said of nodes with IPv6 pods whose sysctl was not reported.
+// noForwarding6 is reported for nodes with IPv6 pods whose sysctl was not reported.
 const noForwarding6 = "net.ipv6.conf.all.forwarding was not read,"
 
 // forwardingOff6 reports that a node does not forward IPv6. conf/all/forwarding alone decides: that of an interface says whether it

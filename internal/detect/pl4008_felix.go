@@ -18,7 +18,7 @@ var PL4008 = &Detector{
 	Since:      "0.3", Run: felixFails,
 }
 
-// noFelix is said of nodes with pods of Calico's network and without calico-node, where other nodes have one.
+// noFelix is reported for nodes with pods of Calico's network and without calico-node, where other nodes have one.
 const noFelix = "no pod of calico-node runs, and no agent reports whether Felix does,"
 
 const atOdds = "Felix does not answer, although calico-node is ready"

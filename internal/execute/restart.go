@@ -118,7 +118,11 @@ func (x *Executor) awaitOthers(ctx context.Context) error {
 	}
 	for _, o := range all {
 		p, err := change.ReadPod(o)
-		if err != nil || p.Owner != change.RestartOwner || p.Finished() || p.Ready && !p.Deleted || x.restarts(o) || x.stuck != "" {
+		if err != nil {
+			x.stuck = "read the pod " + o.Ref.Name + " of calico-node: " + err.Error()
+			return nil
+		}
+		if p.Owner != change.RestartOwner || p.Finished() || p.Ready && !p.Deleted || x.restarts(o) || x.stuck != "" {
 			continue
 		}
 		n, err := x.Kube.Get(ctx, model.Ref{Kind: model.KindNode, Name: p.Node})

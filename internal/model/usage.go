@@ -40,19 +40,11 @@ func (u Usage) Plus(o Usage) Usage {
 	return Usage{u.Blocks + o.Blocks, u.Size + o.Size, u.Held + o.Held}
 }
 
-// Kept counts the addresses of a range that IPReservations keep: nobody gets those that are not allocated yet. The blocks are those
-// of the range; held are the addresses among them that are allocated all the same.
+// Kept counts the addresses of a range that IPReservations keep. held are those among them that are allocated all the same; Calico
+// assigns none of the others.
 func (v *View) Kept(cidr netip.Prefix) (kept, held int) {
-	v.touched[Reservations], v.touched[Blocks] = true, true
-	var in []netip.Prefix
-	for i := range v.s.Reservations {
-		for _, c := range v.s.Reservations[i].CIDRs {
-			if c = c.Masked(); c.Overlaps(cidr) {
-				in = append(in, within(c, cidr))
-			}
-		}
-	}
-	in = disjoint(in)
+	v.touched[Blocks] = true
+	in := v.reserved(cidr)
 	for _, c := range in {
 		kept += Size(c, maxKept)
 	}
@@ -69,20 +61,24 @@ const maxKept = 1 << 30
 
 // KeptIn counts the addresses of a block that IPReservations keep and that are not allocated.
 func (v *View) KeptIn(b *Block) (n int) {
-	v.touched[Reservations] = true
-	var in []netip.Prefix
-	for i := range v.s.Reservations {
-		for _, c := range v.s.Reservations[i].CIDRs {
-			if c = c.Masked(); c.Overlaps(b.CIDR) {
-				in = append(in, within(c, b.CIDR))
-			}
-		}
-	}
-	in = disjoint(in)
+	in := v.reserved(b.CIDR)
 	for _, c := range in {
 		n += Size(c, maxBlock)
 	}
 	return n - heldIn(b, in)
+}
+
+// reserved returns the parts of a range that IPReservations keep, without overlaps.
+func (v *View) reserved(of netip.Prefix) (in []netip.Prefix) {
+	v.touched[Reservations] = true
+	for i := range v.s.Reservations {
+		for _, c := range v.s.Reservations[i].CIDRs {
+			if c = c.Masked(); c.Overlaps(of) {
+				in = append(in, within(c, of))
+			}
+		}
+	}
+	return disjoint(in)
 }
 
 // heldIn counts the allocated addresses of a block that are in one of the ranges.

@@ -29,8 +29,8 @@ func Judge(s *Story) {
 	}
 }
 
-// JudgeAll judges every story of the log, its addresses, listings and nodes: all verdicts and what no
-// line explains in order of time, and how many pods the log reports.
+// JudgeAll evaluates every story of the log, its addresses, listings and nodes. It returns all verdicts and what no line explains, in
+// order of time, and how many pods the log reports.
 func JudgeAll(l *Log) (verdicts []Verdict, open []Unexplained, pods int) {
 	verdicts = slices.Concat(JudgeAddresses(l), JudgeListings(l), JudgeNodes(l))
 	l.Stories(func(s *Story) bool {

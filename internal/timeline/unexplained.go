@@ -30,39 +30,42 @@ func unexplained(s *Story, instances []*instance) []Unexplained {
 // takings are the kinds of events that remove something.
 var takings = []Kind{EndpointDeleted, AddressReleased, HandleReleased}
 
-// withoutCall finds removals by a call that no line shows, from a sandbox that no line ends.
+// withoutCall finds removals by a call that no line shows, from a sandbox that no line ends, and removals of which it is not known
+// whose ADD they concern.
 func withoutCall(s *Story, instances []*instance) []Unexplained {
 	var out []Unexplained
-	var told []int // the ADDs
+	reported := map[int]bool{} // by ADD
 	for d := range s.Events {
 		e := &s.Events[d]
 		if !slices.Contains(takings, e.Kind) {
 			continue
 		}
-		add, says := s.inUse(d, instances), ""
-		switch {
-		case add >= 0 && e.Sandbox == "" && (onNode(e.Source) || s.covers(&instance{events: []int{add}}, e.At)):
-			says = fmt.Sprintf("which call removed the %s at %s, %s after the ADD of sandbox %s: no line shows it, and none ends that sandbox",
-				removed[e.Kind], clock(e.At), lasted(e.At.Sub(s.Events[add].At)), short(s.Events[add].Sandbox))
-		case add < 0 && onNode(e.Source):
-			if add = s.namelessAdd(d, instances); add < 0 {
+		var add int
+		var says string
+		if b := s.inUse(d, instances); b != nil {
+			if !onNode(e.Source) && !s.covers(b, e.At) {
 				continue
 			}
-			says = fmt.Sprintf("whose %s was removed at %s: %s before, an ADD ended of which no line gives the sandbox, and none shows that the pod was to end",
+			add, says = b.add, fmt.Sprintf("which call removed the %s at %s, %s after the ADD of %s: no line shows it, and none ends that sandbox",
+				removed[e.Kind], clock(e.At), lasted(e.At.Sub(s.Events[b.add].At)), b.name())
+		} else if add = s.namelessAdd(d, instances); add >= 0 {
+			says = fmt.Sprintf("whose %s was removed at %s: %s before, an ADD ended. No line shows its sandbox, and no line ends the pod",
 				removed[e.Kind], clock(e.At), lasted(e.At.Sub(s.Events[add].At)))
-		default:
-			continue
 		}
-		if !slices.Contains(told, add) {
-			told = append(told, add)
+		if add >= 0 && !reported[add] {
+			reported[add] = true
 			out = append(out, Unexplained{Pod: s.Pod, Node: s.Events[add].Node, At: e.At, Says: says, Lines: tidy(s.lines(add, d))})
 		}
 	}
 	return out
 }
 
-// inUse gives the ADD of the newest sandbox that was added before event d, if no line ends it, wherever that stands; else -1.
-func (s *Story) inUse(d int, instances []*instance) int {
+// inUse returns the newest sandbox that was added before event d, if no line has the sandbox of d and no line ends the one found;
+// else nil.
+func (s *Story) inUse(d int, instances []*instance) *instance {
+	if s.Events[d].Sandbox != "" {
+		return nil // its own call
+	}
 	var b *instance
 	for _, o := range instances {
 		if o.ID != "" && o.add >= 0 && o.add < d && s.before(o.add, d) != unknown && agree(o.Node, s.Events[d].Node) && (b == nil || o.add > b.add) {
@@ -71,28 +74,27 @@ func (s *Story) inUse(d int, instances []*instance) int {
 	}
 	ends := slices.Concat(ending, delDid, failed)
 	if b == nil || s.any(b, 0, ends...) >= 0 || s.shownApart(b, ends...) || s.podEnds(b.add, b.UID) {
-		return -1
+		return nil
 	}
-	return b.add
+	return b
 }
 
-// namelessAdd gives the last ADD before event d, if no line says of which sandbox it was, nor that the pod was to end; else -1. A
-// removal by a sandbox with an ADD of its own is none.
+// namelessAdd returns the last ADD before event d, if no line has its sandbox and no line ends the pod; else -1. There is none where
+// any sandbox has an ADD: the removal may be of that one.
 func (s *Story) namelessAdd(d int, instances []*instance) int {
-	add := -1
-	for i := range d {
+	if !onNode(s.Events[d].Source) || slices.ContainsFunc(instances, func(o *instance) bool { return o.add >= 0 || s.any(o, 0, ending...) >= 0 }) {
+		return -1
+	}
+	for i := d - 1; i >= 0; i-- {
 		e := &s.Events[i]
 		if (e.Kind == AddEnd || e.Kind == EndpointWritten) && onNode(e.Source) && agree(e.Node, s.Events[d].Node) && s.before(i, d) != unknown {
-			add = i
+			if e.Sandbox != "" || s.podEnds(i, e.UID) {
+				return -1
+			}
+			return i
 		}
 	}
-	if add < 0 || s.Events[add].Sandbox != "" || s.podEnds(add, s.Events[add].UID) {
-		return -1
-	}
-	if slices.ContainsFunc(instances, func(o *instance) bool { return o.add >= 0 || s.any(o, 0, ending...) >= 0 }) {
-		return -1
-	}
-	return add
+	return -1
 }
 
 // podEnds reports whether a line after an ADD that names only the pod says that it ends, or that a DEL of it was called.

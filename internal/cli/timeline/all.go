@@ -23,7 +23,7 @@ type summary struct {
 	// FailedCalls are the CNI calls that failed, whether or not they are of a known pattern.
 	FailedCalls []timeline.FailedCalls `json:"failedCalls"`
 	// Unexplained is what happened to sandboxes in use without a line that shows why.
-	Unexplained []timeline.Unexplained `json:"unexplained"`
+	Unexplained []unexplained `json:"unexplained"`
 	// Account says what was read and understood: the verdicts are about that only.
 	Account timeline.Account `json:"account"`
 	Files   []timeline.File  `json:"files"`
@@ -37,9 +37,12 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	account := timeline.AccountOf(files)
 	switch {
 	case term.IsDocument(output):
-		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, FailedCalls: term.NotNil(failed), Unexplained: term.NotNil(open), Account: account, Files: term.NotNil(files)}
+		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, FailedCalls: term.NotNil(failed), Unexplained: []unexplained{}, Account: account, Files: term.NotNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
+		}
+		for _, u := range open {
+			doc.Unexplained = append(doc.Unexplained, unexplained{u, linesAt(files, u.Lines)})
 		}
 		if err := sess.PrintDocument(doc, output); err != nil {
 			return err
@@ -55,6 +58,9 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 		printOpen(sess, open, cols)
 		sess.PrintLines(cols, failedCalls(failed))
 		fmt.Fprintf(sess.Stdout, "(%s)\n", account.Says())
+		if len(open) > 0 {
+			nextPod(sess, open[0].Pod)
+		}
 		return found(exit(files, nil), len(failed)+len(open))
 	}
 	if output == "wide" {
@@ -75,16 +81,21 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	fmt.Fprintf(sess.Stdout, "\n%s, %s (%s)\n", plain.Count(len(verdicts), "verdict"), plain.Count(pods, "pod"), account.Says())
 	printOpen(sess, open, cols)
 	sess.PrintLines(cols, failedCalls(failed))
-	if ns, pod, ok := strings.Cut(next, "/"); ok {
-		sess.Next("timeline pod %s -n %s --logs ...", plain.Line(pod), plain.Line(ns))
-	}
+	nextPod(sess, next)
 	return found(exit(files, nil), len(verdicts))
+}
+
+// nextPod prints the command that shows one pod.
+func nextPod(sess *term.Session, pod string) {
+	if ns, name, ok := strings.Cut(pod, "/"); ok {
+		sess.Next("timeline pod %s -n %s --logs ...", plain.Line(name), plain.Line(ns))
+	}
 }
 
 // mostOpen is how many unexplained removals are listed.
 const mostOpen = 10
 
-// printOpen says what no line explains.
+// printOpen lists what no line explains.
 func printOpen(sess *term.Session, open []timeline.Unexplained, cols int) {
 	for i, u := range open {
 		if i == mostOpen {
@@ -121,13 +132,11 @@ func failedCalls(all []timeline.FailedCalls) string {
 		if i >= mostCauses {
 			continue
 		}
-		of := ""
-		if f.Pods == 0 {
-			of = ", of pods that no line names"
-		} else {
-			of = ", of " + plain.Count(f.Pods, "pod")
+		of := "pods that no line names"
+		if f.Pods > 0 {
+			of = plain.Count(f.Pods, "pod")
 		}
-		parts = append(parts, fmt.Sprintf("%d %s (%s%s)", f.Count, f.Call, cmp.Or(f.Cause, "no known cause"), of))
+		parts = append(parts, fmt.Sprintf("%d %s (%s, of %s)", f.Count, f.Call, cmp.Or(f.Cause, "no known cause"), of))
 	}
 	return plain.Count(n, "failed CNI call") + ": " + strings.Join(parts, "; ") + "."
 }

@@ -33,6 +33,12 @@ type verdict struct {
 	Lines []string `json:"lines"` // that it rests on: FILE:LINE
 }
 
+// An unexplained carries the lines that it rests on, as file:line.
+type unexplained struct {
+	timeline.Unexplained
+	Lines []string `json:"lines"` // that it rests on: FILE:LINE
+}
+
 // An event carries the lines that tell it, as file:line.
 type event struct {
 	timeline.Event

@@ -37,9 +37,9 @@ func Command(sess *term.Session) *cobra.Command {
 			"Without --logs the agents of the nodes concerned send the lines; with --logs and\n" +
 			"no argument, all problems in the logs are listed. Recognised credentials\n" +
 			"are masked.\n\n" +
-			"Exit code: 0 all logs were read; 1 (without an argument) something failed; 2 no\n" +
-			"line is of a known component; 3 a file was not read completely, or a tenth of it\n" +
-			"is of no known form.",
+			"Exit code: 0 all logs were read; 1 (without an argument) there is a verdict, a\n" +
+			"failed call or an unexplained removal; 2 no line is of a known component; 3 a\n" +
+			"file was not read completely, or a tenth of it is of no known form.",
 		Example: fmt.Sprintf("  %[1]s timeline pod db-0 -n shop\n  %[1]s timeline --logs /var/log\n"+
 			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", sess.Program),
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
@@ -62,7 +62,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.since, "since", "", "only events after this time (RFC 3339) or duration before now")
 	l.StringVar(&f.until, "until", "", "only events before this time")
 	l.StringVar(&f.zone, "tz", "", "time zone of timestamps that show none, such as\nAsia/Shanghai or +08:00")
-	l.StringVar(&f.account, "account", "", "NAMESPACE/NAME of the ServiceAccount with whose rights agents\nsend lines (default plumbline-log-reader)")
+	l.StringVar(&f.account, "account", "", "NAMESPACE/NAME of the account whose rights\ncount (default plumbline-log-reader)")
 	l.BoolVarP(&f.follow, "follow", "f", false, "follow the files and show new events")
 	term.OutputFlag(l, &f.output, "text", "wide", "json", "html")
 	return c
