@@ -119,7 +119,7 @@ func (x *Executor) awaitOthers(ctx context.Context) error {
 	for _, o := range all {
 		p, err := change.ReadPod(o)
 		if err != nil {
-			x.stuck = "read the pod " + o.Ref.Name + " of calico-node: " + err.Error()
+			x.stuck = "read a pod of calico-node: " + err.Error()
 			return nil
 		}
 		if p.Owner != change.RestartOwner || p.Finished() || p.Ready && !p.Deleted || x.restarts(o) || x.stuck != "" {

@@ -24,6 +24,15 @@ type daemonSet struct {
 	most    int // restarted pods that were not Ready at once
 	next    int
 	after   map[model.Ref]time.Time // when a pod becomes Ready
+	strange *model.Object           // a pod that cannot be read
+}
+
+func (d *daemonSet) CalicoNodes(ctx context.Context) ([]model.Object, error) {
+	all, err := d.cluster.CalicoNodes(ctx)
+	if d.strange != nil {
+		all = append(all, *d.strange)
+	}
+	return all, err
 }
 
 func calicoPod(node string, ready bool) json.RawMessage {
@@ -130,6 +139,17 @@ func TestRestartsStopAtTheFirstThatFails(t *testing.T) {
 	}
 	if _, err := d.executor().Run(t.Context(), p, past); err != nil || len(d.deleted) != 20 || d.most > 1 {
 		t.Errorf("the last run: %v: restarted %q", err, d.deleted)
+	}
+}
+
+// A calico-node that cannot be read may not be Ready: nothing is restarted.
+func TestRestartsNeedAllRead(t *testing.T) {
+	t.Parallel()
+	d, p := restarting(t, 2)
+	d.strange = &model.Object{Ref: model.Ref{Kind: model.KindPod, Name: "kube-system/calico-node-x"}, UID: "x", Revision: "1", Body: json.RawMessage(`[`)}
+	res, err := d.executor().Run(t.Context(), p, nil)
+	if v := res.Findings["PL1008/10.9.0.0"]; err != nil || len(d.deleted) != 0 || v.Outcome != repair.Refused || !strings.Contains(v.Why, "read a pod of calico-node") {
+		t.Errorf("%v: restarted %q, %+v", err, d.deleted, v)
 	}
 }
 
